@@ -1,0 +1,17 @@
+/*
+ * export.h - marks what the shared library offers.  Include the header of a
+ * layer instead.
+ *
+ * Symbols are hidden unless marked, so only what carries this mark is part of
+ * the binary interface.
+ */
+#ifndef TICKWHEEL_EXPORT_H
+#define TICKWHEEL_EXPORT_H
+
+#if defined(__GNUC__)
+#define TKW_EXPORT __attribute__((visibility("default")))
+#else
+#define TKW_EXPORT
+#endif
+
+#endif

@@ -1,0 +1,247 @@
+/*
+ * wheel.h - a hierarchical timing wheel whose timers live in your objects.
+ *
+ * Arming and cancelling cost O(1), however many timers are pending.  Nothing
+ * here allocates, fails, locks, reads a clock or calls back: you say what time
+ * it is, then pop what has expired.  For event loops, for code close to a
+ * kernel, for one thread (or one lock) per wheel.  It is not a thread-safe
+ * service, and it does not know what a second is.
+ *
+ *     struct connection {
+ *         int fd;
+ *         struct tkw_timer idle;
+ *     };
+ *
+ *     struct tkw_wheel *wheel = malloc(tkw_wheel_bytes(NULL));
+ *     tkw_wheel_init(wheel, tkw_wheel_bytes(NULL), NULL, now);
+ *
+ *     tkw_wheel_arm(wheel, &connection->idle, tkw_tick_after(now, 30000));
+ *     ...
+ *     tkw_wheel_advance(wheel, now);
+ *     for (struct tkw_timer *t; (t = tkw_wheel_pop(wheel)) != NULL;)
+ *         hang_up(TKW_CONTAINER(t, struct connection, idle));
+ *     sleep_until(tkw_wheel_next(wheel));
+ *
+ * Promises:
+ *   - never early: nothing is popped before time was advanced to its deadline;
+ *   - complete: all that is due is ready after advancing, however far the jump;
+ *   - ordered: by deadline, and equal deadlines in arming order;
+ *   - O(1) to arm, cancel and postpone; a timer falls a level at most
+ *     levels-1 times;
+ *   - no empty ticks: skipping a million of them costs what skipping one does,
+ *     and an empty wheel asks for no wake-up;
+ *   - one outcome per arming: popped, cancelled or drained.
+ *
+ * A whole upper slot falls at once.  With millions of timers pending that is
+ * milliseconds: bound it with tkw_wheel_advance_some().
+ *
+ * Threads: *owner* - one thread at a time, for everything in this header.
+ */
+#ifndef TICKWHEEL_WHEEL_H
+#define TICKWHEEL_WHEEL_H
+
+#include <tickwheel/dial.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Private. */
+struct tkw_link {
+    struct tkw_link *next;
+    struct tkw_link *prev;
+};
+
+/*
+ * A timer, to be embedded in what it is about.  Zero-filled is valid and idle.
+ * 32 bytes where pointers take 8.
+ */
+struct tkw_timer {
+    struct tkw_link link;  /* private */
+    tkw_tick deadline;     /* read-only: of the arming under way, or the last */
+    uint32_t home;         /* private */
+    uint32_t is_postponed; /* private */
+};
+
+/* The object that `timer` is embedded in, of type `type`, as `member`. */
+#define TKW_CONTAINER(timer, type, member) \
+    ((type *)(void *)((char *)(timer)-offsetof(type, member)))
+
+/* What has happened since init.  Cheap enough to be kept always. */
+struct tkw_counters {
+    uint64_t armed;     /* armings begun; moving a timer continues its arming */
+    uint64_t fired;     /* ended by a pop */
+    uint64_t cancelled; /* ended by a cancel */
+    uint64_t drained;   /* ended by a drain */
+    uint64_t falls;     /* timers moved to a lower level */
+    uint64_t refiles; /* postponed timers filed anew, their old slot reached */
+    uint64_t passes;  /* timers a hand passed over (TKW_ROUNDS) */
+    uint64_t visits;  /* slots emptied because they came round */
+    uint64_t stops;   /* advances that ended for lack of budget */
+};
+
+/* Private. */
+struct tkw_slot {
+    struct tkw_link fallen; /* from above: armed before ... */
+    struct tkw_link direct; /* ... what was armed straight into the slot */
+};
+
+/* The wheel; its slots follow it in memory.  All fields are private. */
+struct tkw_wheel {
+    tkw_tick now;           /* the last finished tick */
+    struct tkw_slot *slots; /* of all levels, lowest first */
+    struct tkw_link ready;  /* expired, in order, to be popped */
+    struct tkw_link never;  /* armed for TKW_NEVER */
+    struct tkw_link moving; /* taken from a slot, to be filed or due */
+    struct tkw_link due;    /* expired, on a tick that is not finished ... */
+    struct tkw_link late;   /* ... and armed for it only then */
+    uint32_t levels_left;   /* levels not yet emptied in an unfinished tick */
+    uint32_t is_mid_tick;   /* dial.now is not finished: a budget ran out */
+    struct tkw_counters counters;
+    struct tkw_dial dial;
+};
+
+/*
+ * Return the bytes a wheel of this geometry (NULL is the default) takes, its
+ * slots included; 0 if the geometry is wrong, and then tkw_geometry_fault()
+ * says why.
+ */
+TKW_EXPORT size_t tkw_wheel_bytes(const struct tkw_geometry *geometry);
+
+/*
+ * What tkw_wheel_bytes(NULL) returns, for static memory:
+ *
+ *     static union {
+ *         struct tkw_wheel wheel;
+ *         char bytes[TKW_WHEEL_DEFAULT_BYTES];
+ *     } memory;
+ */
+#define TKW_WHEEL_DEFAULT_BYTES                                 \
+    (sizeof(struct tkw_wheel) + 836 * sizeof(struct tkw_slot) + \
+     15 * sizeof(uint64_t))
+
+/*
+ * Make a wheel at `wheel`, the beginning of `bytes` bytes of your memory, with
+ * its time standing at `start`.  There is nothing to undo: forget the memory
+ * when no timer is armed.  The wheel must stay at its address.
+ *
+ * Returns 0, or with the memory untouched:
+ *   -EINVAL  the geometry is wrong (tkw_geometry_fault() says how), or the
+ *            memory is not aligned as a struct tkw_wheel must be;
+ *   -ENOSPC  `bytes` is less than tkw_wheel_bytes() asks for.
+ */
+TKW_EXPORT int tkw_wheel_init(struct tkw_wheel *wheel, size_t bytes,
+                              const struct tkw_geometry *geometry,
+                              tkw_tick start);
+
+/*
+ * Arm `timer` to expire at the absolute tick `deadline`, moving it if it is
+ * armed already.  A deadline that has come makes it ready at once, last in
+ * line.  TKW_NEVER never comes: the timer stays pending until cancelled.
+ *
+ * The timer must stay at its address, and the wheel must outlive it, until it
+ * is popped, cancelled or drained.
+ */
+TKW_EXPORT void tkw_wheel_arm(struct tkw_wheel *wheel, struct tkw_timer *timer,
+                              tkw_tick deadline);
+
+/*
+ * Move the deadline of an armed timer, cheaply if it moves to a later tick:
+ * the timer itself stays in its slot until that comes round.  For time limits
+ * that are pushed back again and again.  An earlier deadline, or a timer that
+ * is ready already, is armed anew.  Among timers of equal deadline a postponed
+ * one may be popped at any place.
+ *
+ * Returns whether the timer was armed; if not, it stays idle.
+ */
+TKW_EXPORT bool tkw_wheel_postpone(struct tkw_wheel *wheel,
+                                   struct tkw_timer *timer, tkw_tick deadline);
+
+/*
+ * Disarm `timer`.  Returns whether it was armed, i.e. whether you stopped it.
+ * One that is ready but not yet popped is armed.
+ */
+TKW_EXPORT bool tkw_wheel_cancel(struct tkw_wheel *wheel,
+                                 struct tkw_timer *timer);
+
+/* Tell whether `timer` is armed: pending in a wheel, or ready to be popped. */
+TKW_EXPORT bool tkw_timer_is_armed(const struct tkw_timer *timer);
+
+/*
+ * Move time forward to `now`.  Whatever is due by then becomes ready.  Time
+ * standing still is fine; back is a bug, ignored where assertions are off.
+ * The cost follows the timers that fall or expire, not the ticks skipped; with
+ * TKW_ROUNDS also the turns of the ring, each of which passes over what it holds.
+ */
+TKW_EXPORT void tkw_wheel_advance(struct tkw_wheel *wheel, tkw_tick now);
+
+/*
+ * The same, but touch at most `budget` timers.  Returns whether `now` has been
+ * reached.  If not, a tick is unfinished: tkw_wheel_now() is the one before it
+ * (what was due by then is ready), tkw_wheel_next() is the same until another
+ * advance has gone past, and anything may be called in between.
+ */
+TKW_EXPORT bool tkw_wheel_advance_some(struct tkw_wheel *wheel, tkw_tick now,
+                                       size_t budget);
+
+/* Take the next expired timer, or NULL.  It comes back idle and yours. */
+TKW_EXPORT struct tkw_timer *tkw_wheel_pop(struct tkw_wheel *wheel);
+
+/*
+ * Tell when to advance next: at the earliest deadline or before it, for a slot
+ * that has to fall or whose timers were postponed.  The present tick while
+ * anything is ready or a tick is unfinished; TKW_NEVER if there is nothing to
+ * wake up for.  O(levels).
+ */
+TKW_EXPORT tkw_tick tkw_wheel_next(const struct tkw_wheel *wheel);
+
+/* The tick that time was last advanced to (see tkw_wheel_advance_some()). */
+TKW_EXPORT tkw_tick tkw_wheel_now(const struct tkw_wheel *wheel);
+
+/* Armed timers, ready ones included. */
+TKW_EXPORT size_t tkw_wheel_count(const struct tkw_wheel *wheel);
+
+TKW_EXPORT struct tkw_counters
+tkw_wheel_counters(const struct tkw_wheel *wheel);
+
+/* The wheel's dial, for tkw_dial_where() and for drawing. */
+TKW_EXPORT const struct tkw_dial *tkw_wheel_dial(const struct tkw_wheel *wheel);
+
+/*
+ * Visit every armed timer, in no particular order:
+ *
+ *     struct tkw_walk walk = {0};
+ *     for (struct tkw_timer *t; (t = tkw_wheel_walk(wheel, &walk)) != NULL;)
+ *         printf("level %u, slot %u\n", walk.level, walk.slot);
+ *
+ * Meanwhile the timer just visited may be cancelled; nothing else may be
+ * called that changes the wheel.
+ */
+struct tkw_walk {
+    uint32_t level;        /* read-only: 1 is the lowest; 0: in no slot, being
+                              ready, never due, or between two slots */
+    uint32_t slot;         /* read-only: within the level */
+    uint32_t list;         /* private */
+    struct tkw_link *next; /* private */
+};
+
+TKW_EXPORT struct tkw_timer *tkw_wheel_walk(const struct tkw_wheel *wheel,
+                                            struct tkw_walk *walk);
+
+/*
+ * Take any armed timer out, or NULL if none is left: for handing everything
+ * back at the end.  The timer comes back idle and yours.
+ */
+TKW_EXPORT struct tkw_timer *tkw_wheel_drain(struct tkw_wheel *wheel);
+
+/*
+ * Walk everything and say whether it is as it must be: for tests and for
+ * assertions of the suspicious.  O(slots + timers).
+ */
+TKW_EXPORT bool tkw_wheel_check(const struct tkw_wheel *wheel);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,47 @@
+# Sourced by ./run and ./check: install what is missing, find the generator.
+# shellcheck shell=bash
+
+# need PACKAGE...: see to it that these Debian packages are installed, or say
+# which are missing and stop.  With everything there, no network is used.
+need() {
+    local missing=() package as_root=()
+    if ! command -v dpkg-query >/dev/null; then
+        echo "$0: this is no Debian system; please provide: $*" >&2
+        return 0
+    fi
+    for package in "$@"; do
+        dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null |
+            grep -qx installed || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! command -v sudo >/dev/null || ! { [ -t 0 ] || sudo -n true; } 2>/dev/null; then
+            echo "$0: packages are missing and there is no right to install" \
+                "them. Please run, as root:" >&2
+            echo "    apt-get install ${missing[*]}" >&2
+            exit 1
+        fi
+        as_root=(sudo)
+    fi
+    echo "installing: ${missing[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    if ! { "${as_root[@]}" apt-get -qq update &&
+        "${as_root[@]}" apt-get -qq install -y --no-install-recommends \
+            "${missing[@]}"; } >"${TMPDIR:-/tmp}/tickwheel-apt.$$" 2>&1; then
+        cat "${TMPDIR:-/tmp}/tickwheel-apt.$$" >&2
+        rm -f "${TMPDIR:-/tmp}/tickwheel-apt.$$"
+        echo "$0: could not install: ${missing[*]}" >&2
+        exit 1
+    fi
+    rm -f "${TMPDIR:-/tmp}/tickwheel-apt.$$"
+}
+
+# What it takes to build, for the scripts that source this.
+# shellcheck disable=SC2034
+packages_to_build=(gcc libc6-dev cmake make)
+
+# Ninja if it is there; a build directory keeps the generator it has.
+if command -v ninja >/dev/null; then
+    export CMAKE_GENERATOR=Ninja
+fi

@@ -1,0 +1,118 @@
+/*
+ * dial_inline.h - the dial as the engines use it: the hot paths, inlined.
+ *
+ * Levels are counted from 0 here, as an index into dial->levels.
+ */
+#ifndef TKW_DIAL_INLINE_H
+#define TKW_DIAL_INLINE_H
+
+#include <tickwheel/dial.h>
+
+#include "assertion.h"
+#include "bits.h"
+
+/* The number of the level's slot that `tick` lies in, counted from tick 0. */
+static inline uint64_t level_number(const struct tkw_level *level,
+                                    tkw_tick tick)
+{
+    if (level->tick_shift != TKW_NO_SHIFT)
+        return tick >> level->tick_shift;
+    return tick / level->tick;
+}
+
+/* Which of the level's slots has that number. */
+static inline uint32_t level_slot(const struct tkw_level *level,
+                                  uint64_t number)
+{
+    if (level->size_mask != 0)
+        return (uint32_t)number & level->size_mask;
+    return (uint32_t)(number % level->size);
+}
+
+/* Where the next occupied slot begins, in a level that has one. */
+static inline tkw_tick level_next(const struct tkw_level *level)
+{
+    uint32_t here = level_slot(level, level->hand);
+    uint32_t slot = bits_find(level->occupancy, level->size, here + 1);
+    if (slot == BITS_NONE)
+        slot = bits_find(level->occupancy, level->size, 0);
+    TKW_ASSERT(slot != BITS_NONE);
+
+    /* The current slot itself can only hold what comes a whole turn later. */
+    uint32_t ahead = slot > here ? slot - here : level->size - here + slot;
+    return (level->hand + ahead) * level->tick;
+}
+
+/*
+ * The level that takes `deadline`, which is to come: the lowest whose
+ * current slot is less than `size` slots before the deadline's.  The distance
+ * in slots is the distance in ticks over the slot's length, rounded down or
+ * up; `lowest` holds the first level that is not too small even if rounded
+ * down, so that one more look or two are enough.  Nothing is too far for the
+ * last level.
+ */
+static inline uint32_t dial_level(const struct tkw_dial *dial,
+                                  tkw_tick deadline, uint64_t *number)
+{
+    TKW_ASSERT(deadline > dial->now);
+    unsigned bits = 64 - (unsigned)__builtin_clzll(deadline - dial->now);
+    uint32_t i = dial->lowest[bits];
+    for (;; i++) {
+        const struct tkw_level *level = &dial->levels[i];
+        *number = level_number(level, deadline);
+        if (*number - level->hand < level->size || i + 1 == dial->level_count)
+            return i;
+    }
+}
+
+static inline void dial_occupy(struct tkw_dial *dial, uint32_t i, uint32_t slot)
+{
+    struct tkw_level *level = &dial->levels[i];
+    bits_add(level->occupancy, level->size, slot);
+    dial->busy |= UINT64_C(1) << i;
+}
+
+static inline void dial_vacate(struct tkw_dial *dial, uint32_t i, uint32_t slot)
+{
+    struct tkw_level *level = &dial->levels[i];
+    if (bits_remove(level->occupancy, level->size, slot))
+        dial->busy &= ~(UINT64_C(1) << i);
+}
+
+/* When the next occupied slot begins: at most one look per level in use. */
+static inline tkw_tick dial_next(const struct tkw_dial *dial)
+{
+    tkw_tick next = TKW_NEVER;
+    for (uint64_t busy = dial->busy; busy != 0; busy &= busy - 1) {
+        tkw_tick begin = level_next(&dial->levels[__builtin_ctzll(busy)]);
+        if (begin < next)
+            next = begin;
+    }
+    return next;
+}
+
+/* Move every hand.  Where one does not move, none above it does. */
+static inline void dial_turn(struct tkw_dial *dial, tkw_tick now)
+{
+    TKW_ASSERT(now >= dial->now);
+    dial->now = now;
+    for (uint32_t i = 0; i < dial->level_count; i++) {
+        struct tkw_level *level = &dial->levels[i];
+        if (now - level->start < level->tick)
+            return;
+        level->hand = level_number(level, now);
+        level->start = level->hand * level->tick;
+    }
+}
+
+/* The index of the level that owns a slot, the slots counted over all levels. */
+static inline uint32_t dial_level_of(const struct tkw_dial *dial, uint32_t home)
+{
+    TKW_ASSERT(home < dial->slot_count);
+    uint32_t i = 0;
+    while (home - dial->levels[i].first >= dial->levels[i].size)
+        i++;
+    return i;
+}
+
+#endif

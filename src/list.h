@@ -1,0 +1,55 @@
+/*
+ * list.h - the lists a wheel is made of: rings of links, the head one of them.
+ */
+#ifndef TKW_LIST_H
+#define TKW_LIST_H
+
+#include <tickwheel/wheel.h>
+
+/* Of a timer that is armed but in no slot. */
+#define HOME_NONE UINT32_MAX
+
+static inline struct tkw_timer *timer_of(struct tkw_link *link)
+{
+    return TKW_CONTAINER(link, struct tkw_timer, link);
+}
+
+static inline void list_init(struct tkw_link *head)
+{
+    head->next = head;
+    head->prev = head;
+}
+
+static inline bool list_is_empty(const struct tkw_link *head)
+{
+    return head->next == head;
+}
+
+static inline void list_append(struct tkw_link *head, struct tkw_link *link)
+{
+    link->next = head;
+    link->prev = head->prev;
+    head->prev->next = link;
+    head->prev = link;
+}
+
+/* The link itself keeps pointing where it was. */
+static inline void list_remove(const struct tkw_link *link)
+{
+    link->prev->next = link->next;
+    link->next->prev = link->prev;
+}
+
+/* Append all of `from` to `head`, in order, leaving `from` empty. */
+static inline void list_splice(struct tkw_link *head, struct tkw_link *from)
+{
+    if (list_is_empty(from))
+        return;
+    from->next->prev = head->prev;
+    from->prev->next = head;
+    head->prev->next = from->next;
+    head->prev = from->prev;
+    list_init(from);
+}
+
+#endif

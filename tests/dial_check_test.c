@@ -1,0 +1,314 @@
+/*
+ * dial_check_test.c - geometries right and wrong, occupied slots, and that
+ * check() sees what is broken.
+ */
+#include "support.h"
+
+#include <errno.h>
+
+#define SIXTEEN(n) n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n
+
+/* Each wrong geometry is explained, refused, and leaves memory alone. */
+static void wrong_geometries_are_refused_with_a_reason(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry wrong[] = {
+        {.sizes = {1}},
+        {.sizes = {20, 1}},
+        {.sizes = {1}, .beyond = TKW_ROUNDS},
+        {.sizes = {0, 20}},
+        {.sizes = {20, 0, 20}},
+        {.sizes = {20, [15] = 2}},
+        {.sizes = {20}, .beyond = 2},
+        {.beyond = UINT32_MAX},
+        {.sizes = {65536, 65536, 65536, 65536, 2}},
+        {.sizes = {65536, 65536, 65536, 65537}},
+        {.sizes = {65536, 65536, 65536, 3, 21847}},
+        {.sizes = {65536, 65536, 65536, 65537}, .beyond = TKW_ROUNDS},
+        {.sizes = {SIXTEEN(17)}},
+        {.sizes = {TKW_SLOTS_MAX}},
+        {.sizes = {TKW_SLOTS_MAX + 1}, .beyond = TKW_ROUNDS},
+        {.sizes = {TKW_SLOTS_MAX, 2}, .beyond = TKW_ROUNDS},
+        {.sizes = {UINT32_MAX, 2}, .beyond = TKW_ROUNDS},
+        {.sizes = {UINT32_MAX}},
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        struct tkw_dial dial, before;
+        memset(&dial, 0xa5, sizeof(dial));
+        memset(&before, 0xa5, sizeof(before));
+
+        const char *fault = tkw_geometry_fault(&wrong[i]);
+        assert_non_null(fault);
+        assert_true(strlen(fault) > 0);
+        assert_int_equal(tkw_dial_words(&wrong[i]), 0);
+        assert_int_equal(tkw_wheel_bytes(&wrong[i]), 0);
+        assert_int_equal(tkw_dial_init(&dial, &wrong[i], 0, NULL), -EINVAL);
+        assert_memory_equal(&dial, &before, sizeof(dial));
+    }
+}
+
+/* The same fault is told in the same words, different ones differently. */
+static void different_faults_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry wrong[] = {
+        {.sizes = {1}},
+        {.sizes = {20, 0, 20}},
+        {.sizes = {20}, .beyond = 2},
+        {.sizes = {65536, 65536, 65536, 65536, 2}},
+        {.sizes = {TKW_SLOTS_MAX + 1}, .beyond = TKW_ROUNDS},
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        for (size_t j = i + 1; j < COUNT_OF(wrong); j++)
+            assert_string_not_equal(tkw_geometry_fault(&wrong[i]),
+                                    tkw_geometry_fault(&wrong[j]));
+    }
+}
+
+/* As far as one can go in each direction, and not a step further. */
+static void the_largest_geometries_are_right(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry right[] = {
+        {.sizes = {SIXTEEN(16)}}, /* 2^64 exactly, and no size left over */
+        {.sizes = {SIXTEEN(2)}},
+        {.sizes = {SIXTEEN(3)}, .beyond = TKW_ROUNDS},
+        {.sizes = {65536, 65536, 65536, 65536}},
+        {.sizes = {65536, 65536, 65536, 65536}, .beyond = TKW_ROUNDS},
+        {.sizes = {65536, 65536, 65536, 65535}},
+        {.sizes = {65536, 65536, 65536, 3, 21846}},
+        {.sizes = {TKW_SLOTS_MAX}, .beyond = TKW_ROUNDS},
+        {.sizes = {TKW_SLOTS_MAX - 2, 2}, .beyond = TKW_ROUNDS},
+        {.sizes = {2}, .beyond = TKW_ROUNDS},
+    };
+    for (size_t i = 0; i < COUNT_OF(right); i++) {
+        struct tkw_dial dial;
+        assert_null(tkw_geometry_fault(&right[i]));
+        assert_int_not_equal(tkw_dial_words(&right[i]), 0);
+        assert_int_not_equal(tkw_wheel_bytes(&right[i]), 0);
+        assert_int_equal(tkw_dial_init(&dial, &right[i], 7, NULL), 0);
+        assert_true(dial.slot_count <= TKW_SLOTS_MAX);
+    }
+}
+
+/* A geometry that ends exactly where time does needs no level more. */
+static void sizes_that_reach_the_end_of_time_grow_no_further(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry exact = {.sizes = {SIXTEEN(16)}};
+    struct tkw_dial dial;
+    assert_int_equal(tkw_dial_init(&dial, &exact, 0, NULL), 0);
+    assert_int_equal(dial.level_count, 16);
+    assert_int_equal(dial.slot_count, 256);
+
+    struct tkw_spot spot = tkw_dial_where(&dial, TKW_NEVER - 1);
+    assert_int_equal(spot.level, 16);
+    assert_int_equal(spot.slot, 15);
+    assert_int_equal(spot.expiration, UINT64_C(15) << 60);
+}
+
+static void a_dial_grows_as_many_levels_as_time_needs(void **state)
+{
+    (void)state;
+    static const struct {
+        struct tkw_geometry geometry;
+        uint32_t level_count;
+    } rows[] = {
+        {{.sizes = {2}}, 64},
+        {{.sizes = {20}}, 15},
+        {{.sizes = {0}}, 11},
+        {{.sizes = {65536}}, 4},
+        {{.sizes = {65536, 65536, 65536, 65535}}, 5},
+        {{.sizes = {512}, .beyond = TKW_ROUNDS}, 1},
+        {{.sizes = {4, 6}, .beyond = TKW_ROUNDS}, 2},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct tkw_dial dial;
+        assert_int_equal(tkw_dial_init(&dial, &rows[i].geometry, 0, NULL), 0);
+        assert_int_equal(dial.level_count, rows[i].level_count);
+        assert_int_equal(dial.beyond, rows[i].geometry.beyond);
+
+        uint32_t first = 0;
+        for (uint32_t n = 0; n < dial.level_count; n++) {
+            assert_int_equal(dial.levels[n].first, first);
+            first += dial.levels[n].size;
+        }
+        assert_int_equal(dial.slot_count, first);
+    }
+}
+
+/* NULL, all zero and {256, 64} spelled out are one geometry. */
+static void nothing_said_means_the_default(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry zero = {0};
+    static const struct tkw_geometry spelled = {.sizes = {256, 64}};
+    const struct tkw_geometry *same[] = {NULL, &zero, &spelled};
+
+    struct tkw_dial dials[3];
+    for (size_t i = 0; i < COUNT_OF(same); i++) {
+        memset(&dials[i], 0, sizeof(dials[i]));
+        assert_null(tkw_geometry_fault(same[i]));
+        assert_int_equal(tkw_dial_words(same[i]), tkw_dial_words(NULL));
+        assert_int_equal(tkw_wheel_bytes(same[i]), tkw_wheel_bytes(NULL));
+        assert_int_equal(tkw_dial_init(&dials[i], same[i], 99, NULL), 0);
+        assert_memory_equal(&dials[i], &dials[0], sizeof(dials[0]));
+    }
+    assert_int_equal(dials[0].levels[0].size, 256);
+    assert_int_equal(dials[0].levels[1].size, 64);
+}
+
+/* Without memory for occupancy a dial still answers, and is never busy. */
+static void a_dial_without_words_is_never_occupied(void **state)
+{
+    (void)state;
+    struct tkw_dial dial;
+    assert_int_equal(tkw_dial_init(&dial, &kafka, 3, NULL), 0);
+    assert_int_equal(tkw_dial_next(&dial), TKW_NEVER);
+    assert_int_equal(tkw_dial_where(&dial, 5).slot, 5);
+    assert_false(tkw_dial_is_occupied(&dial, 1, 5));
+    assert_true(tkw_dial_check(&dial));
+    tkw_dial_turn(&dial, 3000000);
+    assert_true(tkw_dial_check(&dial));
+    dial.busy = 1;
+    assert_false(tkw_dial_check(&dial));
+}
+
+static void a_dial_with_words_begins_unoccupied(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+        size_t count = tkw_dial_words(&shapes[s]);
+        uint64_t *words = malloc(count * sizeof(*words));
+        assert_non_null(words);
+        memset(words, 0xff, count * sizeof(*words));
+
+        struct tkw_dial dial;
+        assert_int_equal(tkw_dial_init(&dial, &shapes[s], 77, words), 0);
+        assert_int_equal(tkw_dial_next(&dial), TKW_NEVER);
+        for (uint32_t slot = 0; slot < dial.levels[0].size; slot++)
+            assert_false(tkw_dial_is_occupied(&dial, 1, slot));
+        assert_true(tkw_dial_check(&dial));
+        free(words);
+    }
+}
+
+/* One timer at a time on every level: its slot is occupied, and is next. */
+static void the_occupied_slot_is_the_one_where_said(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+        struct tkw_wheel *wheel = wheel_of(&shapes[s], 1000003);
+        const struct tkw_dial *dial = tkw_wheel_dial(wheel);
+        for (unsigned bit = 0; bit < 64; bit++) {
+            struct tkw_timer timer = {0};
+            tkw_tick deadline = 1000003 + (UINT64_C(1) << bit);
+            struct tkw_spot spot = tkw_dial_where(dial, deadline);
+            tkw_wheel_arm(wheel, &timer, deadline);
+
+            tkw_tick turn = dial->levels[spot.level - 1].tick *
+                            dial->levels[spot.level - 1].size;
+            tkw_tick next = spot.expiration - spot.rounds * turn;
+            if (next <= dial->now) /* the slot of the hand, a turn ahead */
+                next += turn;
+            assert_true(tkw_dial_is_occupied(dial, spot.level, spot.slot));
+            assert_int_equal(tkw_dial_next(dial), next);
+            assert_true(tkw_wheel_cancel(wheel, &timer));
+            assert_false(tkw_dial_is_occupied(dial, spot.level, spot.slot));
+        }
+        wheel_done(wheel);
+    }
+}
+
+/* A level of more than 64 slots has summaries; both kinds of level are busy. */
+static struct tkw_wheel *busy_wheel(struct tkw_timer timers[3])
+{
+    static const struct tkw_geometry shape = {.sizes = {100, 10}};
+    struct tkw_wheel *wheel = wheel_of(&shape, 12345);
+    tkw_wheel_arm(wheel, &timers[0], 12346);
+    tkw_wheel_arm(wheel, &timers[1], 12420);
+    tkw_wheel_arm(wheel, &timers[2], 12999);
+    assert_true(tkw_dial_check(&wheel->dial));
+    return wheel;
+}
+
+/* Change a word, see that check() objects, and put it right again. */
+static void assert_check_sees(struct tkw_dial *dial, uint64_t *word,
+                              uint64_t flip)
+{
+    *word ^= flip;
+    assert_false(tkw_dial_check(dial));
+    *word ^= flip;
+    assert_true(tkw_dial_check(dial));
+}
+
+static void check_sees_a_displaced_hand(void **state)
+{
+    (void)state;
+    struct tkw_timer timers[3] = {0};
+    struct tkw_wheel *wheel = busy_wheel(timers);
+    for (uint32_t n = 0; n < wheel->dial.level_count; n++) {
+        assert_check_sees(&wheel->dial, &wheel->dial.levels[n].hand, 1);
+        assert_check_sees(&wheel->dial, &wheel->dial.levels[n].start, 1);
+    }
+    assert_check_sees(&wheel->dial, &wheel->dial.now, 1);
+    wheel_done(wheel);
+}
+
+static void check_sees_a_level_of_wrong_busyness(void **state)
+{
+    (void)state;
+    struct tkw_timer timers[3] = {0};
+    struct tkw_wheel *wheel = busy_wheel(timers);
+    for (unsigned bit = 0; bit < 64; bit++)
+        assert_check_sees(&wheel->dial, &wheel->dial.busy, UINT64_C(1) << bit);
+    wheel_done(wheel);
+}
+
+/* The summary is the last word of the level's: two words and it above them. */
+static void check_sees_a_summary_that_lies(void **state)
+{
+    (void)state;
+    struct tkw_timer timers[3] = {0};
+    struct tkw_wheel *wheel = busy_wheel(timers);
+    uint64_t *words = wheel->dial.levels[0].occupancy;
+
+    assert_int_equal(words[2], 1); /* 12346 and 12420 are slots 46 and 20 */
+    assert_check_sees(&wheel->dial, &words[2], 1);
+    assert_check_sees(&wheel->dial, &words[2], 2);
+    assert_check_sees(&wheel->dial, &words[1], 1);
+    assert_check_sees(&wheel->dial, &words[0], words[0]);
+    wheel_done(wheel);
+}
+
+/* Bits past the size belong to no slot. */
+static void check_sees_a_member_past_the_size(void **state)
+{
+    (void)state;
+    struct tkw_timer timers[3] = {0};
+    struct tkw_wheel *wheel = busy_wheel(timers);
+    uint64_t *words = wheel->dial.levels[1].occupancy;
+    assert_check_sees(&wheel->dial, &words[0], UINT64_C(1) << 10);
+    assert_check_sees(&wheel->dial, &words[0], UINT64_C(1) << 63);
+    wheel_done(wheel);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_geometries_are_refused_with_a_reason),
+        cmocka_unit_test(different_faults_are_told_apart),
+        cmocka_unit_test(the_largest_geometries_are_right),
+        cmocka_unit_test(sizes_that_reach_the_end_of_time_grow_no_further),
+        cmocka_unit_test(a_dial_grows_as_many_levels_as_time_needs),
+        cmocka_unit_test(nothing_said_means_the_default),
+        cmocka_unit_test(a_dial_without_words_is_never_occupied),
+        cmocka_unit_test(a_dial_with_words_begins_unoccupied),
+        cmocka_unit_test(the_occupied_slot_is_the_one_where_said),
+        cmocka_unit_test(check_sees_a_displaced_hand),
+        cmocka_unit_test(check_sees_a_level_of_wrong_busyness),
+        cmocka_unit_test(check_sees_a_summary_that_lies),
+        cmocka_unit_test(check_sees_a_member_past_the_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,376 @@
+/*
+ * wheel_check_test.c - law L15: between calls the current slot of every level
+ * is empty and occupancy tells the truth; and check() sees whatever is not as
+ * it must be, one broken thing at a time.
+ */
+#include "support.h"
+
+/* Set a field to something wrong, see check() object, put it right again. */
+#define ASSERT_SEEN(wheel, field, wrong)      \
+    do {                                      \
+        __typeof__(field) right = (field);    \
+        (field) = (wrong);                    \
+        assert_false(tkw_wheel_check(wheel)); \
+        (field) = right;                      \
+        assert_true(tkw_wheel_check(wheel));  \
+    } while (0)
+
+/* L15, seen from outside: against a walk, at every tick of some turns. */
+static void assert_slots_tell_the_truth(const struct tkw_wheel *wheel)
+{
+    const struct tkw_dial *dial = tkw_wheel_dial(wheel);
+    static bool is_filled[16384];
+    memset(is_filled, 0, sizeof(is_filled));
+    struct tkw_walk walk = {0};
+    while (tkw_wheel_walk(wheel, &walk) != NULL) {
+        if (walk.level != 0)
+            is_filled[dial->levels[walk.level - 1].first + walk.slot] = true;
+    }
+    for (uint32_t n = 0; n < dial->level_count; n++) {
+        const struct tkw_level *level = &dial->levels[n];
+        bool keeps_rounds =
+            dial->beyond == TKW_ROUNDS && n + 1 == dial->level_count;
+        uint32_t current = (uint32_t)(level->hand % level->size);
+        for (uint32_t slot = 0; slot < level->size; slot++)
+            assert_int_equal(tkw_dial_is_occupied(dial, n + 1, slot),
+                             is_filled[level->first + slot]);
+        if (!keeps_rounds)
+            assert_false(is_filled[level->first + current]);
+    }
+}
+
+/* L15. */
+static void the_current_slots_are_empty_after_every_call(void **state)
+{
+    (void)state;
+    uint64_t seed = random_seed();
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+        struct tkw_timer timers[20] = {0};
+        struct tkw_wheel *wheel = wheel_of(&shapes[s], 0);
+        if (tkw_wheel_dial(wheel)->slot_count > 16384)
+            fail();
+        for (unsigned step = 0; step < 300; step++) {
+            struct tkw_timer *timer = &timers[step % COUNT_OF(timers)];
+            tkw_tick now = tkw_wheel_now(wheel);
+            tkw_wheel_arm(wheel, timer, now + random_magnitude(&seed, 12));
+            assert_slots_tell_the_truth(wheel);
+            tkw_wheel_advance(wheel, now + random_magnitude(&seed, 9));
+            assert_slots_tell_the_truth(wheel);
+            while (tkw_wheel_pop(wheel) != NULL)
+                continue;
+            if (step % 7 == 0)
+                tkw_wheel_cancel(wheel, &timers[step % 5]);
+            assert_slots_tell_the_truth(wheel);
+            assert_sound(wheel);
+        }
+        wheel_done(wheel);
+    }
+}
+
+/* Three in one slot of level 1, in another slot one that fell there. */
+struct scene {
+    struct tkw_timer direct[3], fallen[2], ready[2], never[2];
+    struct tkw_wheel *wheel;
+};
+
+static void set_scene(struct scene *scene)
+{
+    memset(scene, 0, sizeof(*scene));
+    struct tkw_wheel *wheel = scene->wheel = wheel_of(&kafka, 0);
+    for (size_t i = 0; i < 2; i++)
+        tkw_wheel_arm(wheel, &scene->fallen[i], 30);
+    tkw_wheel_advance(wheel, 22);
+    for (size_t i = 0; i < 3; i++)
+        tkw_wheel_arm(wheel, &scene->direct[i], 35);
+    for (size_t i = 0; i < 2; i++) {
+        tkw_wheel_arm(wheel, &scene->ready[i], i);
+        tkw_wheel_arm(wheel, &scene->never[i], TKW_NEVER);
+    }
+    assert_place(wheel, &scene->direct[1], 1, 15);
+    assert_place(wheel, &scene->fallen[1], 1, 10);
+    assert_true(tkw_wheel_check(wheel));
+}
+
+/* A link lost, pointing to itself, skipping one, or going round in circles. */
+static void assert_links_seen(const struct tkw_wheel *wheel,
+                              struct tkw_link *link)
+{
+    ASSERT_SEEN(wheel, link->next, NULL);
+    ASSERT_SEEN(wheel, link->prev, NULL);
+    ASSERT_SEEN(wheel, link->next, link);
+    ASSERT_SEEN(wheel, link->prev, link);
+    ASSERT_SEEN(wheel, link->next, link->next->next);
+    ASSERT_SEEN(wheel, link->prev, link->prev->prev);
+    ASSERT_SEEN(wheel, link->next, link->prev);
+}
+
+static void check_sees_broken_links_in_slots(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    struct tkw_slot *slots = scene.wheel->slots;
+    for (size_t i = 0; i < 3; i++)
+        assert_links_seen(scene.wheel, &scene.direct[i].link);
+    for (size_t i = 0; i < 2; i++)
+        assert_links_seen(scene.wheel, &scene.fallen[i].link);
+    assert_links_seen(scene.wheel, &slots[15].direct);
+    assert_links_seen(scene.wheel, &slots[10].fallen);
+    wheel_done(scene.wheel);
+}
+
+static void check_sees_broken_links_in_empty_slots(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    struct tkw_slot *slot = &scene.wheel->slots[19];
+    ASSERT_SEEN(scene.wheel, slot->direct.next, NULL);
+    ASSERT_SEEN(scene.wheel, slot->direct.prev, &slot->fallen);
+    ASSERT_SEEN(scene.wheel, slot->fallen.next, NULL);
+    ASSERT_SEEN(scene.wheel, slot->fallen.prev, &slot->direct);
+    wheel_done(scene.wheel);
+}
+
+static void check_sees_broken_links_outside_slots(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    for (size_t i = 0; i < 2; i++) {
+        assert_links_seen(scene.wheel, &scene.ready[i].link);
+        assert_links_seen(scene.wheel, &scene.never[i].link);
+    }
+    ASSERT_SEEN(scene.wheel, scene.wheel->ready.next, &scene.ready[1].link);
+    ASSERT_SEEN(scene.wheel, scene.wheel->never.prev, &scene.never[0].link);
+    ASSERT_SEEN(scene.wheel, scene.wheel->moving.next, NULL);
+    ASSERT_SEEN(scene.wheel, scene.wheel->due.prev, NULL);
+    ASSERT_SEEN(scene.wheel, scene.wheel->late.next, NULL);
+    wheel_done(scene.wheel);
+}
+
+/* The home is where cancel looks for a slot to vacate: none outside slots. */
+static void check_sees_a_wrong_home(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    struct tkw_timer *timers[] = {&scene.direct[0], &scene.fallen[0],
+                                  &scene.ready[0], &scene.never[0]};
+    for (size_t i = 0; i < COUNT_OF(timers); i++) {
+        ASSERT_SEEN(scene.wheel, timers[i]->home, timers[i]->home ^ 1);
+        ASSERT_SEEN(scene.wheel, timers[i]->home, 0);
+        ASSERT_SEEN(scene.wheel, timers[i]->home, UINT32_MAX - 100);
+    }
+    wheel_done(scene.wheel);
+}
+
+/* A deadline that belongs to another slot, or to none. */
+static void check_sees_a_wrong_deadline(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    static const tkw_tick wrong[] = {0, 22, 34, 36, 55, 3000, TKW_NEVER};
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        ASSERT_SEEN(scene.wheel, scene.direct[1].deadline, wrong[i]);
+        ASSERT_SEEN(scene.wheel, scene.fallen[1].deadline, wrong[i]);
+    }
+    ASSERT_SEEN(scene.wheel, scene.ready[1].deadline, 23);
+    ASSERT_SEEN(scene.wheel, scene.ready[1].deadline, TKW_NEVER);
+    ASSERT_SEEN(scene.wheel, scene.never[1].deadline, 23);
+    wheel_done(scene.wheel);
+}
+
+/* Rounds: any later turn of the slot will do, but no other slot. */
+static void check_sees_a_wrong_deadline_among_rounds(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry hashed = {.sizes = {32},
+                                               .beyond = TKW_ROUNDS};
+    struct tkw_timer timer = {0};
+    struct tkw_wheel *wheel = wheel_of(&hashed, 2);
+    tkw_wheel_arm(wheel, &timer, 100);
+    ASSERT_SEEN(wheel, timer.deadline, 101);
+    ASSERT_SEEN(wheel, timer.deadline, 99);
+    ASSERT_SEEN(wheel, timer.deadline, 3);
+    ASSERT_SEEN(wheel, timer.deadline, 2);
+    wheel_done(wheel);
+}
+
+/* Postponed, a timer may be in an earlier slot: but only then. */
+static void check_sees_a_lost_mark_of_postponing(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    assert_true(tkw_wheel_postpone(scene.wheel, &scene.direct[1], 3000));
+    assert_true(tkw_wheel_check(scene.wheel));
+    ASSERT_SEEN(scene.wheel, scene.direct[1].is_postponed, 0);
+    ASSERT_SEEN(scene.wheel, scene.direct[1].deadline, 20);
+    wheel_done(scene.wheel);
+}
+
+/* L15, the second half: bits without timers and timers without bits. */
+static void check_sees_occupancy_that_lies(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    struct tkw_dial *dial = &scene.wheel->dial;
+    uint64_t *words = dial->levels[0].occupancy;
+    for (uint32_t slot = 0; slot < 20; slot++)
+        ASSERT_SEEN(scene.wheel, words[0], words[0] ^ UINT64_C(1) << slot);
+    ASSERT_SEEN(scene.wheel, dial->busy, 0);
+    ASSERT_SEEN(scene.wheel, dial->busy, dial->busy | 2);
+    wheel_done(scene.wheel);
+}
+
+static void check_sees_wrong_numbers(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    struct tkw_wheel *wheel = scene.wheel;
+    ASSERT_SEEN(wheel, wheel->now, 21);
+    ASSERT_SEEN(wheel, wheel->now, 23);
+    ASSERT_SEEN(wheel, wheel->dial.now, 23);
+    ASSERT_SEEN(wheel, wheel->dial.levels[0].hand, 23);
+    ASSERT_SEEN(wheel, wheel->dial.levels[1].start, 0);
+    ASSERT_SEEN(wheel, wheel->counters.armed, wheel->counters.armed + 1);
+    ASSERT_SEEN(wheel, wheel->counters.fired, 1);
+    ASSERT_SEEN(wheel, wheel->counters.cancelled, 1);
+    ASSERT_SEEN(wheel, wheel->counters.drained, 1);
+    ASSERT_SEEN(wheel, wheel->is_mid_tick, 1);
+    wheel_done(wheel);
+}
+
+/* L15, the first half: time turned past a slot that was not emptied. */
+static void check_sees_a_timer_in_the_current_slot(void **state)
+{
+    (void)state;
+    static const tkw_tick deadlines[] = {30, 33, 57, 450};
+    for (size_t i = 0; i < COUNT_OF(deadlines); i++) {
+        struct tkw_timer timer = {0};
+        struct tkw_wheel *wheel = wheel_of(&kafka, 22);
+        tkw_wheel_arm(wheel, &timer, deadlines[i]);
+        tkw_tick expiration = tkw_wheel_next(wheel);
+        struct tkw_wheel before = *wheel;
+
+        tkw_dial_turn(&wheel->dial, expiration);
+        wheel->now = expiration;
+        assert_false(tkw_wheel_check(wheel));
+        tkw_dial_turn(&wheel->dial, expiration + 1);
+        wheel->now = expiration + 1;
+        assert_false(tkw_wheel_check(wheel));
+
+        *wheel = before;
+        assert_true(tkw_wheel_check(wheel));
+        wheel_done(wheel);
+    }
+}
+
+/* Also if it is the slot's next turn that the timer is there for. */
+static void check_sees_a_timer_a_turn_ahead_in_the_current_slot(void **state)
+{
+    (void)state;
+    struct tkw_timer timer = {0};
+    struct tkw_wheel *wheel = wheel_of(&kafka, 22);
+    struct tkw_level *level = &wheel->dial.levels[0];
+    tkw_wheel_advance(wheel, 23);
+    tkw_wheel_arm(wheel, &timer, 42); /* in slot 2, which is right at 23 ... */
+    assert_place(wheel, &timer, 1, 2);
+    wheel->now = wheel->dial.now = level->hand = level->start = 22;
+    assert_false(tkw_wheel_check(wheel)); /* ... and not at 22 */
+    wheel->now = wheel->dial.now = level->hand = level->start = 23;
+    assert_true(tkw_wheel_check(wheel));
+    wheel_done(wheel);
+}
+
+/* Stopped in the middle of a tick: what is half-moved is looked at too. */
+static void check_sees_what_is_broken_between_stops(void **state)
+{
+    (void)state;
+    struct tkw_timer timers[6] = {0}, late = {0};
+    struct tkw_wheel *wheel = wheel_of(&kafka, 0);
+    for (size_t i = 0; i < COUNT_OF(timers); i++)
+        tkw_wheel_arm(wheel, &timers[i], 400);
+    assert_false(tkw_wheel_advance_some(wheel, 400, 3));
+    tkw_wheel_arm(wheel, &late, 400);
+    assert_true(tkw_wheel_check(wheel));
+
+    for (size_t i = 0; i < COUNT_OF(timers); i++) {
+        ASSERT_SEEN(wheel, timers[i].link.next, NULL);
+        ASSERT_SEEN(wheel, timers[i].link.prev, NULL);
+        ASSERT_SEEN(wheel, timers[i].deadline, 5);
+    }
+    ASSERT_SEEN(wheel, late.link.next, NULL);
+    ASSERT_SEEN(wheel, late.deadline, 401);
+    ASSERT_SEEN(wheel, timers[0].deadline, 401); /* in due */
+    ASSERT_SEEN(wheel, wheel->is_mid_tick, 0);
+    ASSERT_SEEN(wheel, wheel->now, 400);
+    ASSERT_SEEN(wheel, wheel->counters.armed, 8);
+    ASSERT_SEEN(wheel, timers[0].home, 3);
+    ASSERT_SEEN(wheel, late.home, 3);
+    wheel_done(wheel);
+}
+
+/* Finished in part only, or said to be finished while something is left. */
+static void check_sees_each_list_left_over_from_a_tick(void **state)
+{
+    (void)state;
+    struct tkw_timer timers[2] = {0}, late = {0};
+    for (size_t budget = 0; budget < 3; budget++) {
+        struct tkw_wheel *wheel = wheel_of(&kafka, 0);
+        tkw_wheel_arm(wheel, &timers[0], 400);
+        tkw_wheel_arm(wheel, &timers[1], 400);
+        assert_false(tkw_wheel_advance_some(wheel, 400, budget % 2));
+        if (budget == 2)
+            tkw_wheel_arm(wheel, &late, 400);
+        if (budget != 0)
+            assert_true(tkw_wheel_cancel(wheel, &timers[budget % 2]));
+        wheel->now = 400;
+        wheel->is_mid_tick = 0;
+        assert_false(tkw_wheel_check(wheel));
+        wheel->now = 399;
+        wheel->is_mid_tick = 1;
+        wheel_done(wheel);
+    }
+}
+
+/*
+ * A slot that leads into the ring of another, as if a timer had been linked
+ * twice: found, and not followed round and round.
+ */
+static void check_sees_a_timer_linked_from_two_lists(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    struct tkw_slot *slots = scene.wheel->slots;
+    ASSERT_SEEN(scene.wheel, slots[19].direct.next, &scene.direct[0].link);
+    ASSERT_SEEN(scene.wheel, scene.wheel->ready.next, &scene.never[0].link);
+    wheel_done(scene.wheel);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_current_slots_are_empty_after_every_call),
+        cmocka_unit_test(check_sees_broken_links_in_slots),
+        cmocka_unit_test(check_sees_broken_links_in_empty_slots),
+        cmocka_unit_test(check_sees_broken_links_outside_slots),
+        cmocka_unit_test(check_sees_a_wrong_home),
+        cmocka_unit_test(check_sees_a_wrong_deadline),
+        cmocka_unit_test(check_sees_a_wrong_deadline_among_rounds),
+        cmocka_unit_test(check_sees_a_lost_mark_of_postponing),
+        cmocka_unit_test(check_sees_occupancy_that_lies),
+        cmocka_unit_test(check_sees_wrong_numbers),
+        cmocka_unit_test(check_sees_a_timer_in_the_current_slot),
+        cmocka_unit_test(check_sees_a_timer_a_turn_ahead_in_the_current_slot),
+        cmocka_unit_test(check_sees_what_is_broken_between_stops),
+        cmocka_unit_test(check_sees_each_list_left_over_from_a_tick),
+        cmocka_unit_test(check_sees_a_timer_linked_from_two_lists),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

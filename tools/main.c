@@ -1,0 +1,44 @@
+/*
+ * main.c - the `tickwheel` program: pick the command.
+ */
+#include "tools.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name;
+    int (*main)(int argc, char **argv);
+    const char *summary;
+} commands[] = {
+    {"demo", demo_main, "a burst of timers, and virtual time run through them"},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void usage(FILE *out)
+{
+    fprintf(out, "usage: tickwheel COMMAND [OPTION...]\n\n");
+    for (unsigned i = 0; i < COMMANDS; i++)
+        fprintf(out, "    %-8s %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "\ntickwheel COMMAND --help tells the options.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        usage(stdout);
+        return EXIT_FINE;
+    }
+    for (unsigned i = 0; i < COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].main(argc - 1, argv + 1);
+    }
+    fprintf(stderr, "tickwheel: no command '%s'; see tickwheel --help\n",
+            argv[1]);
+    return EXIT_USAGE;
+}
