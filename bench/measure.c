@@ -1,0 +1,149 @@
+/*
+ * measure.c - the clock, the memory and the process of a measurement.
+ */
+#define _GNU_SOURCE
+
+#include "measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+double bench_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+size_t bench_resident_bytes(void)
+{
+    unsigned long size = 0;
+    unsigned long resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL)
+        return 0;
+    int found = fscanf(file, "%lu %lu", &size, &resident);
+    fclose(file);
+    return found == 2 ? resident * (size_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+void *bench_memory(size_t bytes)
+{
+    /* Not calloc: its pages would be touched under the clock.  Aligned, so
+     * that an element of 32 bytes is in one cache line, for everybody. */
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (memory == NULL) {
+        fprintf(stderr, "bench: no memory for %zu bytes\n", bytes);
+        exit(1);
+    }
+    volatile unsigned char *page = memory;
+    for (size_t i = 0; i < bytes; i += 4096)
+        page[i] = 0;
+    return memset(memory, 0, bytes);
+}
+
+static uint32_t *random_order(size_t n, uint64_t seed)
+{
+    uint32_t *order = bench_memory(n * sizeof *order);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = n; i > 1; i--) {
+        size_t j = (size_t)bench_below(&seed, i);
+        uint32_t swapped = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = swapped;
+    }
+    return order;
+}
+
+/* Enough rounds of a small n that a clock reading does not matter. */
+static unsigned rounds_for(const struct cell *cell)
+{
+    const size_t enough = 1000000;
+    return cell->is_timed ? 1 + (unsigned)(enough / (cell->n + 1)) : 1;
+}
+
+static double run_rounds(const struct cell *cell, uint64_t seed)
+{
+    uint32_t *order = random_order(cell->n, seed);
+    struct bench_load load = {
+        .n = cell->n, .spread = cell->spread, .seed = seed, .order = order};
+    unsigned rounds = rounds_for(cell);
+    double sum = 0;
+    for (unsigned i = 0; i < rounds; i++)
+        sum += cell->run(&load);
+    free(order);
+    return sum / rounds;
+}
+
+static bool run_in_child(const struct cell *cell, uint64_t seed, double *result)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return false;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        double own = run_rounds(cell, seed);
+        _exit(write(ends[1], &own, sizeof own) == sizeof own ? 0 : 1);
+    }
+    close(ends[1]);
+    bool is_read =
+        child > 0 && read(ends[0], result, sizeof *result) == sizeof *result;
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return is_read;
+}
+
+bool measure(struct cell *cell, uint64_t seed, bool is_in_process)
+{
+    double result;
+    if (is_in_process)
+        result = run_rounds(cell, seed);
+    else if (!run_in_child(cell, seed, &result))
+        return false;
+    if (cell->sample_count < SAMPLES_MAX)
+        cell->samples[cell->sample_count++] = result;
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a;
+    const double *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The sample at a share (0 to 1) of the sorted ones. */
+static double quantile(const struct cell *cell, double share)
+{
+    double sorted[SAMPLES_MAX];
+    if (cell->sample_count == 0)
+        return 0;
+    memcpy(sorted, cell->samples, sizeof sorted);
+    qsort(sorted, cell->sample_count, sizeof *sorted, compare);
+    double at = share * (cell->sample_count - 1);
+    unsigned low = (unsigned)at;
+    unsigned high = low + 1 < cell->sample_count ? low + 1 : low;
+    return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
+}
+
+double cell_median(const struct cell *cell)
+{
+    return quantile(cell, 0.5);
+}
+
+double cell_least(const struct cell *cell)
+{
+    return quantile(cell, 0);
+}
+
+double cell_most(const struct cell *cell)
+{
+    return quantile(cell, 1);
+}

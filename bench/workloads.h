@@ -1,0 +1,266 @@
+/*
+ * workloads.h - every workload, compiled around one structure.  Included at the
+ * end of the structure's file, which has defined STRUCTURE (its name), N_MAX and
+ *
+ *     struct state;
+ *     static struct state *make(size_t n);       n idle timers, time at 0
+ *     static void unmake(struct state *s);
+ *     static void arm(struct state *s, uint32_t id, uint64_t deadline);
+ *     static void cancel(struct state *s, uint32_t id);
+ *     static void move(struct state *s, uint32_t id, uint64_t deadline);
+ *     static void touch(struct state *s, uint32_t id, uint64_t deadline);
+ *     static void advance(struct state *s, uint64_t now);
+ *     static uint32_t pop(struct state *s);      an expired timer, or NO_TIMER
+ *     static uint64_t next(const struct state *s);   UINT64_MAX if none
+ *
+ * What is measured is in functions of their own, named after the workload, so
+ * that an instruction counter can be told to look at nothing else.
+ */
+#include "bench.h"
+
+#define NO_TIMER UINT32_MAX
+#define MEASURED static __attribute__((noinline))
+
+enum {
+    REARM_OPS = 5000000,
+    TOUCH_LIMIT_MS = 30000,
+    TOUCH_EVERY_MS = 10000,
+    TOUCH_WARM_UP_MS = 20000,
+    TOUCH_OPS_MIN = 5000000,
+    EMPTY_STEPS = 2000000,
+};
+
+/* Operations shrink with n, so that an instruction counter gets through. */
+static size_t ops_for(size_t ops, size_t n)
+{
+    return n < 100000 && ops > 20 * n ? 20 * n : ops;
+}
+
+MEASURED void measured_arm(struct state *s, const struct bench_load *load)
+{
+    uint64_t dice = load->seed;
+    for (uint32_t id = 0; id < load->n; id++)
+        arm(s, id, bench_delay(&dice, load->spread));
+}
+
+MEASURED void measured_cancel(struct state *s, const struct bench_load *load)
+{
+    for (size_t i = 0; i < load->n; i++)
+        cancel(s, load->order[i]);
+}
+
+MEASURED void measured_rearm(struct state *s, const struct bench_load *load,
+                             size_t ops)
+{
+    uint64_t dice = load->seed ^ 0x9e3779b97f4a7c15;
+    for (size_t i = 0; i < ops; i++) {
+        uint32_t id = (uint32_t)bench_below(&dice, load->n);
+        move(s, id, bench_delay(&dice, load->spread));
+    }
+}
+
+MEASURED size_t measured_fire_steps(struct state *s, uint64_t end)
+{
+    size_t fired = 0;
+    for (uint64_t now = 1; now <= end; now++) {
+        advance(s, now);
+        while (pop(s) != NO_TIMER)
+            fired++;
+    }
+    return fired;
+}
+
+MEASURED size_t measured_fire_jumps(struct state *s)
+{
+    size_t fired = 0;
+    for (uint64_t now; (now = next(s)) != UINT64_MAX;) {
+        advance(s, now);
+        while (pop(s) != NO_TIMER)
+            fired++;
+    }
+    return fired;
+}
+
+MEASURED size_t measured_empty(struct state *s, size_t steps)
+{
+    size_t fired = 0;
+    for (uint64_t now = 1; now <= steps; now++) {
+        advance(s, now);
+        fired += pop(s) != NO_TIMER;
+    }
+    return fired;
+}
+
+/*
+ * Touch timers while time goes by, from `from` to `to`: all of them once every
+ * 10 s, in random order.  What fires all the same starts anew.
+ */
+MEASURED size_t measured_touch(struct state *s, const struct bench_load *load,
+                               uint64_t from, uint64_t to)
+{
+    size_t touches = 0;
+    size_t at = 0;
+    for (uint64_t now = from; now < to; now++) {
+        advance(s, now);
+        for (uint32_t id; (id = pop(s)) != NO_TIMER;)
+            arm(s, id, now + TOUCH_LIMIT_MS);
+
+        size_t due = (size_t)(now * load->n / TOUCH_EVERY_MS -
+                              (now - 1) * load->n / TOUCH_EVERY_MS);
+        for (size_t i = 0; i < due; i++) {
+            touch(s, load->order[at], now + TOUCH_LIMIT_MS);
+            at = at + 1 < load->n ? at + 1 : 0;
+        }
+        touches += due;
+    }
+    return touches;
+}
+
+/* A workload needs n timers pending first. */
+static struct state *make_pending(const struct bench_load *load)
+{
+    struct state *s = make(load->n);
+    measured_arm(s, load);
+    return s;
+}
+
+static double run_arm(const struct bench_load *load)
+{
+    struct state *s = make(load->n);
+    double began = bench_now_ns();
+    measured_arm(s, load);
+    double took = bench_now_ns() - began;
+    unmake(s);
+    return took / (double)load->n;
+}
+
+static double run_cancel(const struct bench_load *load)
+{
+    struct state *s = make_pending(load);
+    double began = bench_now_ns();
+    measured_cancel(s, load);
+    double took = bench_now_ns() - began;
+    unmake(s);
+    return took / (double)load->n;
+}
+
+static double run_rearm(const struct bench_load *load)
+{
+    struct state *s = make_pending(load);
+    size_t ops = ops_for(REARM_OPS, load->n);
+    double began = bench_now_ns();
+    measured_rearm(s, load, ops);
+    double took = bench_now_ns() - began;
+    unmake(s);
+    return took / (double)ops;
+}
+
+static double run_touch(const struct bench_load *load)
+{
+    struct state *s = make(load->n);
+    uint64_t dice = load->seed;
+    for (uint32_t id = 0; id < load->n; id++)
+        arm(s, id, 1 + bench_below(&dice, TOUCH_LIMIT_MS));
+
+    /* Three limits long, or longer where n is small. */
+    uint64_t length = 3 * TOUCH_LIMIT_MS;
+    size_t ops = ops_for(TOUCH_OPS_MIN, load->n);
+    if (length * load->n / TOUCH_EVERY_MS < ops)
+        length = ops * TOUCH_EVERY_MS / load->n;
+
+    measured_touch(s, load, 1, TOUCH_WARM_UP_MS);
+    double began = bench_now_ns();
+    size_t touches =
+        measured_touch(s, load, TOUCH_WARM_UP_MS, TOUCH_WARM_UP_MS + length);
+    double took = bench_now_ns() - began;
+    unmake(s);
+    return took / (double)touches;
+}
+
+static uint64_t last_deadline(const struct bench_load *load)
+{
+    return load->spread == UNIFORM ? UNIFORM_MS : LOG_UNIFORM_MS;
+}
+
+static double run_fire_steps(const struct bench_load *load)
+{
+    struct state *s = make_pending(load);
+    double began = bench_now_ns();
+    size_t fired = measured_fire_steps(s, last_deadline(load));
+    double took = bench_now_ns() - began;
+    unmake(s);
+    return took / (double)fired;
+}
+
+static double run_fire_jumps(const struct bench_load *load)
+{
+    struct state *s = make_pending(load);
+    double began = bench_now_ns();
+    size_t fired = measured_fire_jumps(s);
+    double took = bench_now_ns() - began;
+    unmake(s);
+    return took / (double)fired;
+}
+
+static double run_worst_step(const struct bench_load *load)
+{
+    struct state *s = make_pending(load);
+    double worst = 0;
+    double before = bench_now_ns();
+    for (uint64_t now = 1; now <= last_deadline(load); now++) {
+        advance(s, now);
+        while (pop(s) != NO_TIMER)
+            continue;
+        double after = bench_now_ns();
+        worst = after - before > worst ? after - before : worst;
+        before = after;
+    }
+    unmake(s);
+    return worst;
+}
+
+static double run_empty(const struct bench_load *load)
+{
+    const uint64_t far = UINT64_C(1) << 40;
+    struct state *s = make(load->n);
+    uint64_t dice = load->seed;
+    for (uint32_t id = 0; id < load->n; id++)
+        arm(s, id, far + bench_delay(&dice, load->spread));
+    size_t steps = ops_for(EMPTY_STEPS, load->n);
+    double began = bench_now_ns();
+    size_t fired = measured_empty(s, steps);
+    double took = bench_now_ns() - began;
+    unmake(s);
+    return fired == 0 ? took / (double)steps : -1;
+}
+
+static double run_bytes(const struct bench_load *load)
+{
+    size_t before = bench_resident_bytes();
+    struct state *s = make_pending(load);
+    size_t after = bench_resident_bytes();
+    unmake(s);
+    return (double)(after - before) / (double)load->n;
+}
+
+#define NAME_OF_(structure) #structure
+#define NAME_OF(structure) NAME_OF_(structure)
+#define SYMBOL_OF_(structure) bench_##structure
+#define SYMBOL_OF(structure) SYMBOL_OF_(structure)
+
+const struct bench_structure SYMBOL_OF(STRUCTURE) = {
+    .name = NAME_OF(STRUCTURE),
+    .n_max = N_MAX,
+    .run =
+        {
+            [ARM] = run_arm,
+            [CANCEL] = run_cancel,
+            [REARM] = run_rearm,
+            [TOUCH] = run_touch,
+            [FIRE_STEPS] = run_fire_steps,
+            [FIRE_JUMPS] = run_fire_jumps,
+            [WORST_STEP] = run_worst_step,
+            [EMPTY] = run_empty,
+            [BYTES] = run_bytes,
+        },
+};
