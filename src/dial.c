@@ -22,7 +22,7 @@
 
 #include "dial_inline.h"
 
-static const struct tkw_geometry default_geometry = {.sizes = {256, 64}};
+static const struct tkw_geometry default_geometry = {.sizes = {128, 512, 64}};
 
 static bool is_power_of_two(uint64_t n)
 {
@@ -177,10 +177,9 @@ struct tkw_spot tkw_dial_where(const struct tkw_dial *dial, tkw_tick deadline)
         return (struct tkw_spot){.expiration = deadline};
 
     uint64_t number;
-    uint32_t i = dial_level(dial, deadline, &number);
-    const struct tkw_level *level = &dial->levels[i];
+    const struct tkw_level *level = dial_level(dial, deadline, &number);
     return (struct tkw_spot){
-        .level = i + 1,
+        .level = (uint32_t)(level - dial->levels) + 1,
         .slot = level_slot(level, number),
         .expiration = number * level->tick,
         .rounds = (number - level->hand) / level->size,

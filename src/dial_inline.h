@@ -1,7 +1,5 @@
 /*
  * dial_inline.h - the dial as the engines use it: the hot paths, inlined.
- *
- * Levels are counted from 0 here, as an index into dial->levels.
  */
 #ifndef TKW_DIAL_INLINE_H
 #define TKW_DIAL_INLINE_H
@@ -51,32 +49,33 @@ static inline tkw_tick level_next(const struct tkw_level *level)
  * down, so that one more look or two are enough.  Nothing is too far for the
  * last level.
  */
-static inline uint32_t dial_level(const struct tkw_dial *dial,
-                                  tkw_tick deadline, uint64_t *number)
+static inline const struct tkw_level *
+dial_level(const struct tkw_dial *dial, tkw_tick deadline, uint64_t *number)
 {
     TKW_ASSERT(deadline > dial->now);
     unsigned bits = 64 - (unsigned)__builtin_clzll(deadline - dial->now);
-    uint32_t i = dial->lowest[bits];
-    for (;; i++) {
-        const struct tkw_level *level = &dial->levels[i];
+    const struct tkw_level *level = &dial->levels[dial->lowest[bits]];
+
+    for (;; level++) {
         *number = level_number(level, deadline);
-        if (*number - level->hand < level->size || i + 1 == dial->level_count)
-            return i;
+        if (*number - level->hand < level->size ||
+            level == &dial->levels[dial->level_count - 1])
+            return level;
     }
 }
 
-static inline void dial_occupy(struct tkw_dial *dial, uint32_t i, uint32_t slot)
+static inline void dial_occupy(struct tkw_dial *dial,
+                               const struct tkw_level *level, uint32_t slot)
 {
-    struct tkw_level *level = &dial->levels[i];
     bits_add(level->occupancy, level->size, slot);
-    dial->busy |= UINT64_C(1) << i;
+    dial->busy |= UINT64_C(1) << (level - dial->levels);
 }
 
-static inline void dial_vacate(struct tkw_dial *dial, uint32_t i, uint32_t slot)
+static inline void dial_vacate(struct tkw_dial *dial,
+                               const struct tkw_level *level, uint32_t slot)
 {
-    struct tkw_level *level = &dial->levels[i];
     if (bits_remove(level->occupancy, level->size, slot))
-        dial->busy &= ~(UINT64_C(1) << i);
+        dial->busy &= ~(UINT64_C(1) << (level - dial->levels));
 }
 
 /* When the next occupied slot begins: at most one look per level in use. */
@@ -105,14 +104,15 @@ static inline void dial_turn(struct tkw_dial *dial, tkw_tick now)
     }
 }
 
-/* The index of the level that owns a slot, the slots counted over all levels. */
-static inline uint32_t dial_level_of(const struct tkw_dial *dial, uint32_t home)
+/* The level that owns a slot, the slots counted over all levels. */
+static inline const struct tkw_level *dial_level_of(const struct tkw_dial *dial,
+                                                    uint32_t home)
 {
     TKW_ASSERT(home < dial->slot_count);
-    uint32_t i = 0;
-    while (home - dial->levels[i].first >= dial->levels[i].size)
-        i++;
-    return i;
+    const struct tkw_level *level = dial->levels;
+    while (home - level->first >= level->size)
+        level++;
+    return level;
 }
 
 #endif

@@ -6,8 +6,11 @@
 
 #include <tickwheel/wheel.h>
 
-/* Of a timer that is armed but in no slot. */
-#define HOME_NONE UINT32_MAX
+/* The home of a timer that is armed but in no slot. */
+#define HOME_NONE (UINT32_MAX >> 1)
+
+/* Set in the home of a timer whose deadline was moved while it stayed there. */
+#define HOME_POSTPONED (UINT32_C(1) << 31)
 
 static inline struct tkw_timer *timer_of(struct tkw_link *link)
 {

@@ -2,7 +2,7 @@
  * wheel.c - the intrusive hierarchical wheel.
  *
  * The dial says which slot; this file keeps the timers in it.  A slot is two
- * lists: what fell from a higher level, then what was armed straight into it.
+ * queues: what fell from a higher level, then what was armed straight into it.
  *
  *     level 3  | . | A | . | . |      A falls when its slot begins ...
  *                    |
@@ -21,22 +21,22 @@
  *
  *   1. The level that takes d never rises: it is the lowest whose hand is less
  *      than `size` slots before d's slot, and hands only move towards it.  So
- *      the second timer was filed at the first one's level of that moment, or
- *      lower.
- *   2. If at the same level, then in the same slot and behind the first, which
- *      is in `fallen` or was there earlier in `direct`; emptying a slot takes
- *      `fallen` before `direct` and keeps the order of each.
- *   3. If lower, the first is still to fall.  When it comes to the second's
- *      slot it goes to `fallen`, ahead of the second in `direct`.  If by then
- *      the second has fallen itself, it cannot have gone further or sooner:
- *      both stood in slots that contain d, a higher slot that contains d
- *      begins no later than a lower one, and where both begin at one tick the
- *      higher is emptied first.
+ *      the second is filed at the level the first was filed at, or lower.
+ *   2. A slot is emptied at the tick at which it begins.  The hands of all lower
+ *      levels stand at that tick too, and their windows end where slots that
+ *      begin now end.  So of the slots that contain d and begin now, take the
+ *      lowest: whatever they hold for d falls to one and the same slot, just
+ *      below that one.
+ *   3. There it goes to `fallen`, the higher levels first, and of each slot
+ *      `fallen` before `direct`.  By 1 and by what happened before in the same
+ *      way, that is arming order.
+ *   4. What is in `direct` of that slot was filed lower than all that has just
+ *      fallen, so by 1 it was armed later; and it leaves later.
  *
  * And by deadline, because ticks are finished in order and what is armed for
  * the past goes behind what is ready.  With TKW_ROUNDS a timer that is passed
- * over goes to `fallen` of the slot it was in, in order, ahead of `direct`: 2
- * holds for it.
+ * over goes to `fallen` of the slot it was in, in order, ahead of what is armed
+ * into `direct` from then on.
  *
  * A tick can be left unfinished for lack of budget.  The hands stand at that
  * tick then, so that what goes on falling and what is newly armed use the same
@@ -51,7 +51,7 @@
 #include <string.h>
 
 #include "dial_inline.h"
-#include "list.h"
+#include "queue.h"
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct tkw_timer) == 32,
                "a timer takes 32 bytes");
@@ -69,54 +69,69 @@ static void shelve(struct tkw_link *list, struct tkw_timer *timer)
     list_append(list, &timer->link);
 }
 
-/* File a timer that is neither due nor for ever.  Returns its level's index. */
-static uint32_t file(struct tkw_wheel *wheel, struct tkw_timer *timer,
-                     bool is_falling)
+/* File a timer whose deadline is to come.  Returns its level. */
+static inline const struct tkw_level *
+file(struct tkw_wheel *wheel, struct tkw_timer *timer, bool is_falling)
 {
     uint64_t number;
-    uint32_t i = dial_level(&wheel->dial, timer->deadline, &number);
-    const struct tkw_level *level = &wheel->dial.levels[i];
+    const struct tkw_level *level =
+        dial_level(&wheel->dial, timer->deadline, &number);
     uint32_t slot = level_slot(level, number);
 
     timer->home = level->first + slot;
-    timer->is_postponed = false;
     struct tkw_slot *home = &wheel->slots[timer->home];
-    list_append(is_falling ? &home->fallen : &home->direct, &timer->link);
-    dial_occupy(&wheel->dial, i, slot);
-    return i;
+    if (queue_join(is_falling ? &home->fallen : &home->direct, timer))
+        dial_occupy(&wheel->dial, level, slot);
+    return level;
 }
 
-static void place(struct tkw_wheel *wheel, struct tkw_timer *timer)
+static void shelve_by_deadline(struct tkw_wheel *wheel, struct tkw_timer *timer)
 {
     if (timer->deadline == TKW_NEVER)
         shelve(&wheel->never, timer);
     else if (timer->deadline <= wheel->now)
         shelve(&wheel->ready, timer);
-    else if (timer->deadline <= wheel->dial.now)
-        shelve(&wheel->late, timer);
     else
-        file(wheel, timer, false);
+        shelve(&wheel->late, timer);
+}
+
+static void slot_init(struct tkw_slot *slot)
+{
+    queue_init(&slot->fallen);
+    queue_init(&slot->direct);
+}
+
+static bool slot_is_empty(const struct tkw_slot *slot)
+{
+    return queue_is_empty(&slot->fallen) && queue_is_empty(&slot->direct);
 }
 
 /*
- * Unlink an armed timer, leaving its own fields as they are.  One taken from
- * `moving` still names the slot it came from: to vacate that again is harmless.
+ * If nothing is left in the slot where a timer was, say so.  One taken from
+ * `moving` still names the slot it came from: to say it again is harmless.
  */
-static void unlink_timer(struct tkw_wheel *wheel, struct tkw_timer *timer)
+static void leave_home(struct tkw_wheel *wheel, const struct tkw_timer *timer)
 {
-    bool was_alone = timer->link.next == timer->link.prev;
-    list_remove(&timer->link);
-    if (!was_alone || timer->home == HOME_NONE)
+    uint32_t home = timer->home & ~HOME_POSTPONED;
+    if (home == HOME_NONE || !slot_is_empty(&wheel->slots[home]))
         return;
 
-    const struct tkw_slot *home = &wheel->slots[timer->home];
-    if (list_is_empty(&home->fallen) && list_is_empty(&home->direct)) {
-        uint32_t i = dial_level_of(&wheel->dial, timer->home);
-        dial_vacate(&wheel->dial, i, timer->home - wheel->dial.levels[i].first);
-    }
+    const struct tkw_level *level = dial_level_of(&wheel->dial, home);
+    dial_vacate(&wheel->dial, level, home - level->first);
+    wheel->slots[home].fallen.turn = 0;
+    wheel->slots[home].direct.turn = 0;
 }
 
-static void release(struct tkw_wheel *wheel, struct tkw_timer *timer)
+/* Unlink an armed timer, leaving its own fields as they are. */
+static inline void unlink_timer(struct tkw_wheel *wheel,
+                                struct tkw_timer *timer)
+{
+    list_remove(&timer->link);
+    if (timer->link.next == timer->link.prev) /* it was alone in its list */
+        leave_home(wheel, timer);
+}
+
+static inline void release(struct tkw_wheel *wheel, struct tkw_timer *timer)
 {
     unlink_timer(wheel, timer);
     timer->link.next = NULL;
@@ -149,18 +164,16 @@ int tkw_wheel_init(struct tkw_wheel *wheel, size_t bytes,
     wheel->slots = (struct tkw_slot *)(void *)(wheel + 1);
     list_init(&wheel->ready);
     list_init(&wheel->never);
-    list_init(&wheel->moving);
     list_init(&wheel->due);
     list_init(&wheel->late);
+    slot_init(&wheel->moving);
 
     size_t words = tkw_dial_words(geometry) * sizeof(uint64_t);
     void *end = (char *)wheel + needed;
     int error = tkw_dial_init(&wheel->dial, geometry, start,
                               (uint64_t *)(void *)((char *)end - words));
-    for (uint32_t i = 0; i < wheel->dial.slot_count; i++) {
-        list_init(&wheel->slots[i].fallen);
-        list_init(&wheel->slots[i].direct);
-    }
+    for (uint32_t i = 0; i < wheel->dial.slot_count; i++)
+        slot_init(&wheel->slots[i]);
     return error;
 }
 
@@ -173,7 +186,10 @@ void tkw_wheel_arm(struct tkw_wheel *wheel, struct tkw_timer *timer,
         wheel->counters.armed++;
 
     timer->deadline = deadline;
-    place(wheel, timer);
+    if (deadline > wheel->dial.now && deadline != TKW_NEVER)
+        file(wheel, timer, false);
+    else
+        shelve_by_deadline(wheel, timer);
 }
 
 bool tkw_wheel_postpone(struct tkw_wheel *wheel, struct tkw_timer *timer,
@@ -183,7 +199,8 @@ bool tkw_wheel_postpone(struct tkw_wheel *wheel, struct tkw_timer *timer,
         return false;
 
     if (timer->home != HOME_NONE && deadline >= timer->deadline) {
-        timer->is_postponed |= deadline > timer->deadline;
+        if (deadline > timer->deadline)
+            timer->home |= HOME_POSTPONED;
         timer->deadline = deadline;
     } else {
         tkw_wheel_arm(wheel, timer, deadline);
@@ -207,41 +224,55 @@ bool tkw_timer_is_armed(const struct tkw_timer *timer)
 }
 
 /* Take the current slot of a level in hand. */
-static void take_slot(struct tkw_wheel *wheel, uint32_t i)
+static void take_slot(struct tkw_wheel *wheel, const struct tkw_level *level)
 {
-    const struct tkw_level *level = &wheel->dial.levels[i];
     uint32_t slot = level_slot(level, level->hand);
     if (!bits_has(level->occupancy, slot))
         return;
 
     struct tkw_slot *current = &wheel->slots[level->first + slot];
-    list_splice(&wheel->moving, &current->fallen);
-    list_splice(&wheel->moving, &current->direct);
-    dial_vacate(&wheel->dial, i, slot);
+    queue_take(&wheel->moving.fallen, &current->fallen);
+    queue_take(&wheel->moving.direct, &current->direct);
+    dial_vacate(&wheel->dial, level, slot);
     wheel->counters.visits++;
 }
 
-/* Send a timer on that was taken from a slot of the level with index `from`. */
-static void send_on(struct tkw_wheel *wheel, struct tkw_timer *timer,
-                    uint32_t from)
+/* Send a timer on that was taken from a slot of the level `from`. */
+static inline void send_on(struct tkw_wheel *wheel, struct tkw_timer *timer,
+                           const struct tkw_level *from)
 {
-    bool was_postponed = timer->is_postponed;
-    list_remove(&timer->link);
-
     if (timer->deadline <= wheel->dial.now) {
         shelve(&wheel->due, timer);
-    } else if (timer->deadline == TKW_NEVER) {
+        return;
+    }
+    bool was_postponed = timer->home & HOME_POSTPONED;
+    if (timer->deadline == TKW_NEVER) {
         shelve(&wheel->never, timer);
         wheel->counters.refiles++;
-    } else {
-        uint32_t to = file(wheel, timer, true);
-        if (was_postponed)
-            wheel->counters.refiles++;
-        else if (to < from)
-            wheel->counters.falls++;
-        else
-            wheel->counters.passes++;
+        return;
     }
+    const struct tkw_level *to = file(wheel, timer, true);
+    if (was_postponed)
+        wheel->counters.refiles++;
+    else if (to < from)
+        wheel->counters.falls++;
+    else
+        wheel->counters.passes++;
+}
+
+/* Send on a whole queue.  Returns false if the budget does not suffice. */
+static bool send_on_all(struct tkw_wheel *wheel, struct tkw_queue *queue,
+                        size_t *budget)
+{
+    const struct tkw_level *from = &wheel->dial.levels[wheel->levels_left];
+    for (struct tkw_timer *timer; (timer = queue_first(queue)) != NULL;) {
+        if (*budget == 0)
+            return false;
+        --*budget;
+        queue_leave(queue, timer);
+        send_on(wheel, timer, from);
+    }
+    return true;
 }
 
 /* Begin the work of a tick at which some slot begins. */
@@ -262,15 +293,13 @@ static void begin_tick(struct tkw_wheel *wheel, tkw_tick tick)
 static bool finish_tick(struct tkw_wheel *wheel, size_t *budget)
 {
     for (;;) {
-        while (!list_is_empty(&wheel->moving)) {
-            if (*budget == 0)
-                return false;
-            --*budget;
-            send_on(wheel, timer_of(wheel->moving.next), wheel->levels_left);
-        }
+        if (!send_on_all(wheel, &wheel->moving.fallen, budget) ||
+            !send_on_all(wheel, &wheel->moving.direct, budget))
+            return false;
         if (wheel->levels_left == 0)
             break;
-        take_slot(wheel, --wheel->levels_left);
+        wheel->levels_left--;
+        take_slot(wheel, &wheel->dial.levels[wheel->levels_left]);
     }
 
     list_splice(&wheel->ready, &wheel->due);
@@ -287,18 +316,22 @@ bool tkw_wheel_advance_some(struct tkw_wheel *wheel, tkw_tick now,
     if (now <= wheel->now)
         return true;
 
-    for (;;) {
-        if (wheel->is_mid_tick && !finish_tick(wheel, &budget)) {
+    while (wheel->now < now) {
+        if (!wheel->is_mid_tick) {
+            tkw_tick next = dial_next(&wheel->dial);
+            if (next > now || next == TKW_NEVER)
+                break;
+            begin_tick(wheel, next);
+        }
+        if (!finish_tick(wheel, &budget)) {
             wheel->counters.stops++;
             return false;
         }
-        tkw_tick next = dial_next(&wheel->dial);
-        if (next > now || next == TKW_NEVER)
-            break;
-        begin_tick(wheel, next);
     }
-    dial_turn(&wheel->dial, now);
-    wheel->now = now;
+    if (wheel->now < now) {
+        dial_turn(&wheel->dial, now);
+        wheel->now = now;
+    }
     return true;
 }
 
@@ -346,26 +379,37 @@ const struct tkw_dial *tkw_wheel_dial(const struct tkw_wheel *wheel)
     return &wheel->dial;
 }
 
-/* All lists of a wheel, numbered: those outside slots first. */
-enum { LISTS_OUTSIDE = 5 };
+/*
+ * All lists of a wheel, numbered: those outside slots, then the lanes of
+ * `moving`, then the lanes of every slot.
+ */
+enum {
+    LISTS_OUTSIDE = 4,
+    LISTS_OF_SLOT = 2 * TKW_LANES,
+    LISTS_BEFORE_SLOTS = LISTS_OUTSIDE + LISTS_OF_SLOT,
+};
 
 static const struct tkw_link *list_number(const struct tkw_wheel *wheel,
                                           uint32_t n)
 {
     const struct tkw_link *outside[LISTS_OUTSIDE] = {
-        &wheel->ready, &wheel->never, &wheel->moving, &wheel->due, &wheel->late,
-    };
+        &wheel->ready, &wheel->never, &wheel->due, &wheel->late};
     if (n < LISTS_OUTSIDE)
         return outside[n];
 
-    const struct tkw_slot *slot = &wheel->slots[(n - LISTS_OUTSIDE) / 2];
-    return (n - LISTS_OUTSIDE) % 2 == 0 ? &slot->fallen : &slot->direct;
+    const struct tkw_slot *slot = &wheel->moving;
+    if (n >= LISTS_BEFORE_SLOTS)
+        slot = &wheel->slots[(n - LISTS_BEFORE_SLOTS) / LISTS_OF_SLOT];
+    uint32_t lane = (n - LISTS_OUTSIDE) % LISTS_OF_SLOT;
+    return lane < TKW_LANES ? &slot->fallen.lanes[lane]
+                            : &slot->direct.lanes[lane - TKW_LANES];
 }
 
 struct tkw_timer *tkw_wheel_walk(const struct tkw_wheel *wheel,
                                  struct tkw_walk *walk)
 {
-    const uint32_t count = LISTS_OUTSIDE + 2 * wheel->dial.slot_count;
+    const uint32_t count =
+        LISTS_BEFORE_SLOTS + LISTS_OF_SLOT * wheel->dial.slot_count;
     if (walk->next == NULL)
         walk->next = list_number(wheel, 0)->next;
 
@@ -376,36 +420,40 @@ struct tkw_timer *tkw_wheel_walk(const struct tkw_wheel *wheel,
         walk->next = list_number(wheel, walk->list)->next;
     }
 
-    if (walk->list >= LISTS_OUTSIDE) {
-        uint32_t home = (walk->list - LISTS_OUTSIDE) / 2;
-        uint32_t i = dial_level_of(&wheel->dial, home);
-        walk->level = i + 1;
-        walk->slot = home - wheel->dial.levels[i].first;
+    if (walk->list >= LISTS_BEFORE_SLOTS) {
+        uint32_t home = (walk->list - LISTS_BEFORE_SLOTS) / LISTS_OF_SLOT;
+        const struct tkw_level *level = dial_level_of(&wheel->dial, home);
+        walk->level = (uint32_t)(level - wheel->dial.levels) + 1;
+        walk->slot = home - level->first;
     }
     struct tkw_timer *timer = timer_of(walk->next);
     walk->next = walk->next->next;
     return timer;
 }
 
+/* The number of the first list after `n` that is not empty, below `end`. */
+static uint32_t find_list(const struct tkw_wheel *wheel, uint32_t n,
+                          uint32_t end)
+{
+    while (n < end && list_is_empty(list_number(wheel, n)))
+        n++;
+    return n;
+}
+
 struct tkw_timer *tkw_wheel_drain(struct tkw_wheel *wheel)
 {
-    const struct tkw_link *list = NULL;
-    for (uint32_t n = 0; n < LISTS_OUTSIDE; n++) {
-        if (!list_is_empty(list_number(wheel, n)))
-            list = list_number(wheel, n);
-    }
-    if (list == NULL && wheel->dial.busy != 0) {
-        const struct tkw_level *level =
-            &wheel->dial.levels[__builtin_ctzll(wheel->dial.busy)];
-        const struct tkw_slot *slot =
-            &wheel->slots[level->first +
-                          bits_find(level->occupancy, level->size, 0)];
-        list = list_is_empty(&slot->fallen) ? &slot->direct : &slot->fallen;
-    }
-    if (list == NULL)
+    if (tkw_wheel_count(wheel) == 0)
         return NULL;
 
-    struct tkw_timer *timer = timer_of(list->next);
+    uint32_t n = find_list(wheel, 0, LISTS_BEFORE_SLOTS);
+    if (n == LISTS_BEFORE_SLOTS) {
+        const struct tkw_level *level =
+            &wheel->dial.levels[__builtin_ctzll(wheel->dial.busy)];
+        uint32_t slot = bits_find(level->occupancy, level->size, 0);
+        n += LISTS_OF_SLOT * (level->first + slot);
+        n = find_list(wheel, n, n + LISTS_OF_SLOT);
+    }
+    struct tkw_timer *timer = timer_of(list_number(wheel, n)->next);
     release(wheel, timer);
     wheel->counters.drained++;
     return timer;

@@ -7,7 +7,7 @@
 #include <tickwheel/wheel.h>
 
 #include "dial_inline.h"
-#include "list.h"
+#include "queue.h"
 
 /* May a timer be in the slot of that level whose next number is `number`? */
 static bool check_filed(const struct tkw_wheel *wheel,
@@ -17,7 +17,8 @@ static bool check_filed(const struct tkw_wheel *wheel,
     uint64_t own = level_number(level, timer->deadline);
     if (timer->deadline <= wheel->now)
         return false;
-    if (timer->is_postponed) /* its old deadline, unknown, was earlier */
+    if (timer->home &
+        HOME_POSTPONED) /* its old deadline, unknown, was earlier */
         return own >= number;
 
     bool is_last = level == &wheel->dial.levels[wheel->dial.level_count - 1];
@@ -31,11 +32,12 @@ static bool check_filed(const struct tkw_wheel *wheel,
  * must be empty now: the current one, unless an unfinished tick has not come to
  * it yet.  The last level of TKW_ROUNDS keeps there what comes a turn later.
  */
-static bool next_number(const struct tkw_wheel *wheel, uint32_t i,
-                        uint32_t slot, uint64_t *number)
+static bool next_number(const struct tkw_wheel *wheel,
+                        const struct tkw_level *level, uint32_t slot,
+                        uint64_t *number)
 {
     const struct tkw_dial *dial = &wheel->dial;
-    const struct tkw_level *level = &dial->levels[i];
+    uint32_t i = (uint32_t)(level - dial->levels);
     uint32_t here = level_slot(level, level->hand);
 
     *number = level->hand + slot - here + (slot < here ? level->size : 0);
@@ -62,33 +64,68 @@ static bool check_links(const struct tkw_link *list, size_t *count)
     return true;
 }
 
+/* Turns grow along a lane; only the largest can be had twice. */
+static bool check_turns(const struct tkw_queue *queue, unsigned lane)
+{
+    uint64_t least = lane; /* that the next timer may have */
+    for (struct tkw_link *link = queue->lanes[lane].next;
+         link != &queue->lanes[lane]; link = link->next) {
+        uint32_t turn = timer_of(link)->turn;
+        if (turn % TKW_LANES != lane || turn < least)
+            return false;
+        least = turn == TURN_MAX ? TURN_MAX : turn + UINT64_C(1);
+    }
+    return true;
+}
+
+static bool check_queue(const struct tkw_queue *queue, size_t *count)
+{
+    for (unsigned i = 0; i < TKW_LANES; i++) {
+        if (!check_links(&queue->lanes[i], count) || !check_turns(queue, i))
+            return false;
+    }
+    return true;
+}
+
+/* The timers of a lane know their slot, and belong there. */
+static bool check_lane(const struct tkw_wheel *wheel,
+                       const struct tkw_link *lane, uint32_t home,
+                       uint64_t number)
+{
+    const struct tkw_level *level = dial_level_of(&wheel->dial, home);
+    for (struct tkw_link *link = lane->next; link != lane; link = link->next) {
+        const struct tkw_timer *timer = timer_of(link);
+        if ((timer->home & ~HOME_POSTPONED) != home ||
+            !check_filed(wheel, level, number, timer))
+            return false;
+    }
+    return true;
+}
+
 static bool check_slot(const struct tkw_wheel *wheel, uint32_t home,
                        size_t *count)
 {
-    uint32_t i = dial_level_of(&wheel->dial, home);
-    const struct tkw_level *level = &wheel->dial.levels[i];
-    uint32_t slot = home - level->first;
+    const struct tkw_level *level = dial_level_of(&wheel->dial, home);
+    const struct tkw_slot *slot = &wheel->slots[home];
+    size_t before = *count;
     uint64_t number;
-    bool may_be_filled = next_number(wheel, i, slot, &number);
+    bool may_be_filled =
+        next_number(wheel, level, home - level->first, &number);
 
-    const struct tkw_link *lists[] = {&wheel->slots[home].fallen,
-                                      &wheel->slots[home].direct};
-    bool is_empty = list_is_empty(lists[0]) && list_is_empty(lists[1]);
-    if (bits_has(level->occupancy, slot) == is_empty)
-        return false;
-    if (!is_empty && !may_be_filled)
+    if (!check_queue(&slot->fallen, count) ||
+        !check_queue(&slot->direct, count))
         return false;
 
-    for (unsigned n = 0; n < 2; n++) {
-        if (!check_links(lists[n], count))
+    bool is_filled = *count != before;
+    bool is_known_empty = slot->fallen.turn == 0 && slot->direct.turn == 0;
+    if (bits_has(level->occupancy, home - level->first) != is_filled ||
+        is_known_empty == is_filled || (is_filled && !may_be_filled))
+        return false;
+
+    for (unsigned i = 0; i < TKW_LANES; i++) {
+        if (!check_lane(wheel, &slot->fallen.lanes[i], home, number) ||
+            !check_lane(wheel, &slot->direct.lanes[i], home, number))
             return false;
-        for (struct tkw_link *link = lists[n]->next; link != lists[n];
-             link = link->next) {
-            const struct tkw_timer *timer = timer_of(link);
-            if (timer->home != home ||
-                !check_filed(wheel, level, number, timer))
-                return false;
-        }
     }
     return true;
 }
@@ -120,6 +157,22 @@ static bool check_shelf(const struct tkw_link *list, tkw_tick least,
     return true;
 }
 
+/* What is on its way from one slot to another. */
+static bool check_moving(const struct tkw_wheel *wheel, size_t *count)
+{
+    const struct tkw_queue *queues[] = {&wheel->moving.fallen,
+                                        &wheel->moving.direct};
+    for (unsigned i = 0; i < 2 * TKW_LANES; i++) {
+        const struct tkw_queue *queue = queues[i / TKW_LANES];
+        const struct tkw_link *lane = &queue->lanes[i % TKW_LANES];
+        if (!check_deadlines(lane, wheel->dial.now, TKW_NEVER, count) ||
+            !check_turns(queue, i % TKW_LANES))
+            return false;
+    }
+    return wheel->is_mid_tick ||
+           (queue_is_empty(queues[0]) && queue_is_empty(queues[1]));
+}
+
 bool tkw_wheel_check(const struct tkw_wheel *wheel)
 {
     const tkw_tick tick = wheel->dial.now;
@@ -130,15 +183,15 @@ bool tkw_wheel_check(const struct tkw_wheel *wheel)
     if (wheel->is_mid_tick) {
         if (wheel->now != tick - 1)
             return false;
-    } else if (wheel->now != tick || !list_is_empty(&wheel->moving) ||
-               !list_is_empty(&wheel->due) || !list_is_empty(&wheel->late)) {
+    } else if (wheel->now != tick || !list_is_empty(&wheel->due) ||
+               !list_is_empty(&wheel->late)) {
         return false;
     }
     if (!check_shelf(&wheel->ready, 0, wheel->now, &count) ||
         !check_shelf(&wheel->never, TKW_NEVER, TKW_NEVER, &count) ||
         !check_shelf(&wheel->due, tick, tick, &count) ||
         !check_shelf(&wheel->late, tick, tick, &count) ||
-        !check_deadlines(&wheel->moving, tick, TKW_NEVER, &count))
+        !check_moving(wheel, &count))
         return false;
 
     for (uint32_t home = 0; home < wheel->dial.slot_count; home++) {

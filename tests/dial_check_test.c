@@ -116,7 +116,7 @@ static void a_dial_grows_as_many_levels_as_time_needs(void **state)
     } rows[] = {
         {{.sizes = {2}}, 64},
         {{.sizes = {20}}, 15},
-        {{.sizes = {0}}, 11},
+        {{.sizes = {0}}, 10},
         {{.sizes = {65536}}, 4},
         {{.sizes = {65536, 65536, 65536, 65535}}, 5},
         {{.sizes = {512}, .beyond = TKW_ROUNDS}, 1},
@@ -137,12 +137,12 @@ static void a_dial_grows_as_many_levels_as_time_needs(void **state)
     }
 }
 
-/* NULL, all zero and {256, 64} spelled out are one geometry. */
+/* NULL, all zero and {128, 512, 64} spelled out are one geometry. */
 static void nothing_said_means_the_default(void **state)
 {
     (void)state;
     static const struct tkw_geometry zero = {0};
-    static const struct tkw_geometry spelled = {.sizes = {256, 64}};
+    static const struct tkw_geometry spelled = {.sizes = {128, 512, 64}};
     const struct tkw_geometry *same[] = {NULL, &zero, &spelled};
 
     struct tkw_dial dials[3];
@@ -154,8 +154,9 @@ static void nothing_said_means_the_default(void **state)
         assert_int_equal(tkw_dial_init(&dials[i], same[i], 99, NULL), 0);
         assert_memory_equal(&dials[i], &dials[0], sizeof(dials[0]));
     }
-    assert_int_equal(dials[0].levels[0].size, 256);
-    assert_int_equal(dials[0].levels[1].size, 64);
+    assert_int_equal(dials[0].levels[0].size, 128);
+    assert_int_equal(dials[0].levels[1].size, 512);
+    assert_int_equal(dials[0].levels[9].size, 64);
 }
 
 /* Without memory for occupancy a dial still answers, and is never busy. */

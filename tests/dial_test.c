@@ -18,7 +18,7 @@ static struct tkw_dial dial_at(const struct tkw_geometry *geometry,
 
 static uint32_t size_of(const struct tkw_geometry *geometry, uint32_t level)
 {
-    static const struct tkw_geometry standard = {.sizes = {256, 64}};
+    static const struct tkw_geometry standard = {.sizes = {128, 512, 64}};
     const uint32_t *sizes = geometry->sizes;
     if (sizes[0] == 0)
         sizes = standard.sizes;

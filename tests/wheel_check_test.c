@@ -67,9 +67,10 @@ static void the_current_slots_are_empty_after_every_call(void **state)
     }
 }
 
-/* Three in one slot of level 1, in another slot one that fell there. */
+/* Three a lane in one slot of level 1, in another slot two that fell there. */
 struct scene {
-    struct tkw_timer direct[3], fallen[2], ready[2], never[2];
+    struct tkw_timer direct[3 * TKW_LANES], fallen[2 * TKW_LANES];
+    struct tkw_timer ready[2], never[2];
     struct tkw_wheel *wheel;
 };
 
@@ -77,10 +78,10 @@ static void set_scene(struct scene *scene)
 {
     memset(scene, 0, sizeof(*scene));
     struct tkw_wheel *wheel = scene->wheel = wheel_of(&kafka, 0);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < COUNT_OF(scene->fallen); i++)
         tkw_wheel_arm(wheel, &scene->fallen[i], 30);
     tkw_wheel_advance(wheel, 22);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < COUNT_OF(scene->direct); i++)
         tkw_wheel_arm(wheel, &scene->direct[i], 35);
     for (size_t i = 0; i < 2; i++) {
         tkw_wheel_arm(wheel, &scene->ready[i], i);
@@ -110,12 +111,14 @@ static void check_sees_broken_links_in_slots(void **state)
     struct scene scene;
     set_scene(&scene);
     struct tkw_slot *slots = scene.wheel->slots;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < COUNT_OF(scene.direct); i++)
         assert_links_seen(scene.wheel, &scene.direct[i].link);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < COUNT_OF(scene.fallen); i++)
         assert_links_seen(scene.wheel, &scene.fallen[i].link);
-    assert_links_seen(scene.wheel, &slots[15].direct);
-    assert_links_seen(scene.wheel, &slots[10].fallen);
+    for (size_t i = 0; i < TKW_LANES; i++) {
+        assert_links_seen(scene.wheel, &slots[15].direct.lanes[i]);
+        assert_links_seen(scene.wheel, &slots[10].fallen.lanes[i]);
+    }
     wheel_done(scene.wheel);
 }
 
@@ -125,10 +128,14 @@ static void check_sees_broken_links_in_empty_slots(void **state)
     struct scene scene;
     set_scene(&scene);
     struct tkw_slot *slot = &scene.wheel->slots[19];
-    ASSERT_SEEN(scene.wheel, slot->direct.next, NULL);
-    ASSERT_SEEN(scene.wheel, slot->direct.prev, &slot->fallen);
-    ASSERT_SEEN(scene.wheel, slot->fallen.next, NULL);
-    ASSERT_SEEN(scene.wheel, slot->fallen.prev, &slot->direct);
+    for (size_t i = 0; i < TKW_LANES; i++) {
+        struct tkw_link *direct = &slot->direct.lanes[i];
+        struct tkw_link *fallen = &slot->fallen.lanes[i];
+        ASSERT_SEEN(scene.wheel, direct->next, NULL);
+        ASSERT_SEEN(scene.wheel, direct->prev, fallen);
+        ASSERT_SEEN(scene.wheel, fallen->next, NULL);
+        ASSERT_SEEN(scene.wheel, fallen->prev, direct);
+    }
     wheel_done(scene.wheel);
 }
 
@@ -143,7 +150,9 @@ static void check_sees_broken_links_outside_slots(void **state)
     }
     ASSERT_SEEN(scene.wheel, scene.wheel->ready.next, &scene.ready[1].link);
     ASSERT_SEEN(scene.wheel, scene.wheel->never.prev, &scene.never[0].link);
-    ASSERT_SEEN(scene.wheel, scene.wheel->moving.next, NULL);
+    struct tkw_slot *moving = &scene.wheel->moving;
+    ASSERT_SEEN(scene.wheel, moving->fallen.lanes[0].next, NULL);
+    ASSERT_SEEN(scene.wheel, moving->direct.lanes[1].prev, NULL);
     ASSERT_SEEN(scene.wheel, scene.wheel->due.prev, NULL);
     ASSERT_SEEN(scene.wheel, scene.wheel->late.next, NULL);
     wheel_done(scene.wheel);
@@ -206,8 +215,35 @@ static void check_sees_a_lost_mark_of_postponing(void **state)
     set_scene(&scene);
     assert_true(tkw_wheel_postpone(scene.wheel, &scene.direct[1], 3000));
     assert_true(tkw_wheel_check(scene.wheel));
-    ASSERT_SEEN(scene.wheel, scene.direct[1].is_postponed, 0);
+    ASSERT_SEEN(scene.wheel, scene.direct[1].home, 15);
     ASSERT_SEEN(scene.wheel, scene.direct[1].deadline, 20);
+    wheel_done(scene.wheel);
+}
+
+/* Turns are what keeps the order among the lanes. */
+static void check_sees_a_wrong_turn(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    struct tkw_slot *slot = &scene.wheel->slots[15];
+    ASSERT_SEEN(scene.wheel, scene.direct[5].turn, 6);
+    ASSERT_SEEN(scene.wheel, scene.direct[5].turn, 5 + 2 * TKW_LANES);
+    ASSERT_SEEN(scene.wheel, scene.direct[5].turn, 5 - TKW_LANES);
+    ASSERT_SEEN(scene.wheel, slot->direct.turn, 0);
+    ASSERT_SEEN(scene.wheel, scene.wheel->slots[19].direct.turn, 1);
+    ASSERT_SEEN(scene.wheel, scene.wheel->slots[19].fallen.turn, 1);
+
+    /* The largest turn may be had by many, but nothing follows it. */
+    for (size_t i = TKW_LANES - 1; i < COUNT_OF(scene.direct); i += TKW_LANES)
+        scene.direct[i].turn = UINT32_MAX;
+    assert_true(tkw_wheel_check(scene.wheel));
+    ASSERT_SEEN(scene.wheel, scene.direct[2 * TKW_LANES - 1].turn,
+                UINT32_MAX - TKW_LANES);
+    scene.direct[3 * TKW_LANES - 2].turn = UINT32_MAX - 1;
+    assert_true(tkw_wheel_check(scene.wheel));
+    ASSERT_SEEN(scene.wheel, scene.direct[2 * TKW_LANES - 2].turn,
+                UINT32_MAX - 1);
     wheel_done(scene.wheel);
 }
 
@@ -312,7 +348,28 @@ static void check_sees_what_is_broken_between_stops(void **state)
     ASSERT_SEEN(wheel, wheel->counters.armed, 8);
     ASSERT_SEEN(wheel, timers[0].home, 3);
     ASSERT_SEEN(wheel, late.home, 3);
+    ASSERT_SEEN(wheel, timers[4].turn, 5); /* still moving */
     wheel_done(wheel);
+}
+
+/* Neither of the two queues of a slot in hand may outlast its tick. */
+static void check_sees_what_is_left_moving(void **state)
+{
+    (void)state;
+    for (tkw_tick armed_at = 0; armed_at <= 400; armed_at += 400) {
+        struct tkw_timer timer = {0};
+        struct tkw_wheel *wheel = wheel_of(&kafka, armed_at);
+        tkw_wheel_arm(wheel, &timer, 445); /* at 0 it falls into level 2 */
+        tkw_wheel_advance(wheel, 400);
+        assert_false(tkw_wheel_advance_some(wheel, 440, 0));
+        wheel->now = 440;
+        wheel->is_mid_tick = 0;
+        assert_false(tkw_wheel_check(wheel));
+        wheel->now = 439;
+        wheel->is_mid_tick = 1;
+        assert_true(tkw_wheel_check(wheel));
+        wheel_done(wheel);
+    }
 }
 
 /* Finished in part only, or said to be finished while something is left. */
@@ -348,7 +405,8 @@ static void check_sees_a_timer_linked_from_two_lists(void **state)
     struct scene scene;
     set_scene(&scene);
     struct tkw_slot *slots = scene.wheel->slots;
-    ASSERT_SEEN(scene.wheel, slots[19].direct.next, &scene.direct[0].link);
+    ASSERT_SEEN(scene.wheel, slots[19].direct.lanes[0].next,
+                &scene.direct[0].link);
     ASSERT_SEEN(scene.wheel, scene.wheel->ready.next, &scene.never[0].link);
     wheel_done(scene.wheel);
 }
@@ -364,11 +422,13 @@ int main(void)
         cmocka_unit_test(check_sees_a_wrong_deadline),
         cmocka_unit_test(check_sees_a_wrong_deadline_among_rounds),
         cmocka_unit_test(check_sees_a_lost_mark_of_postponing),
+        cmocka_unit_test(check_sees_a_wrong_turn),
         cmocka_unit_test(check_sees_occupancy_that_lies),
         cmocka_unit_test(check_sees_wrong_numbers),
         cmocka_unit_test(check_sees_a_timer_in_the_current_slot),
         cmocka_unit_test(check_sees_a_timer_a_turn_ahead_in_the_current_slot),
         cmocka_unit_test(check_sees_what_is_broken_between_stops),
+        cmocka_unit_test(check_sees_what_is_left_moving),
         cmocka_unit_test(check_sees_each_list_left_over_from_a_tick),
         cmocka_unit_test(check_sees_a_timer_linked_from_two_lists),
     };

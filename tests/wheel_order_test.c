@@ -302,9 +302,46 @@ static void random_calls_agree_with_a_sorted_line(void **state)
     }
 }
 
+/*
+ * The turns that order the lanes of a slot are 32 bits.  After four thousand
+ * million armings into one slot they are used up: the order holds.  (Breaks if
+ * turns wrap around instead of staying at the largest.)
+ */
+static void order_survives_the_end_of_turns(void **state)
+{
+    (void)state;
+    struct tkw_timer timers[40] = {0};
+    struct tkw_wheel *wheel = wheel_of(&kafka, 0);
+
+    /* Level 2 first, so that they both fall and fire after the end. */
+    tkw_wheel_arm(wheel, &timers[0], 30);
+    assert_place(wheel, &timers[0], 2, 1);
+    wheel->slots[tkw_wheel_dial(wheel)->levels[1].first + 1].direct.turn =
+        UINT32_MAX - 6;
+    for (size_t i = 1; i < 20; i++)
+        tkw_wheel_arm(wheel, &timers[i], 30);
+    assert_sound(wheel);
+    for (size_t i = 2; i < 20; i += 3)
+        tkw_wheel_arm(wheel, &timers[i], 400);
+    tkw_wheel_advance(wheel, 20);
+
+    wheel->slots[10].fallen.turn = UINT32_MAX - 3;
+    wheel->slots[10].direct.turn = UINT32_MAX - 1;
+    for (size_t i = 20; i < 40; i++)
+        tkw_wheel_arm(wheel, &timers[i], 30);
+    assert_sound(wheel);
+    tkw_wheel_advance(wheel, 30);
+    for (size_t i = 0; i < 40; i++) {
+        if (i >= 20 || i % 3 != 2)
+            assert_pops(wheel, &timers[i]);
+    }
+    wheel_done(wheel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_survives_the_end_of_turns),
         cmocka_unit_test(many_on_one_tick_leave_in_arming_order),
         cmocka_unit_test(one_jump_sorts_by_deadline),
         cmocka_unit_test(every_pair_of_arming_times_keeps_its_order),

@@ -57,10 +57,10 @@ struct tkw_link {
  * 32 bytes where pointers take 8.
  */
 struct tkw_timer {
-    struct tkw_link link;  /* private */
-    tkw_tick deadline;     /* read-only: of the arming under way, or the last */
-    uint32_t home;         /* private */
-    uint32_t is_postponed; /* private */
+    struct tkw_link link; /* private */
+    tkw_tick deadline;    /* read-only: of the arming under way, or the last */
+    uint32_t home;        /* private: the number of its slot, and a mark */
+    uint32_t turn;        /* private: its place in a queue */
 };
 
 /* The object that `timer` is embedded in, of type `type`, as `member`. */
@@ -80,10 +80,18 @@ struct tkw_counters {
     uint64_t stops;   /* advances that ended for lack of budget */
 };
 
+/* Private: lists that timers join in turn, see src/queue.h. */
+#define TKW_LANES 4
+
+struct tkw_queue {
+    struct tkw_link lanes[TKW_LANES];
+    uint32_t turn;
+};
+
 /* Private. */
 struct tkw_slot {
-    struct tkw_link fallen; /* from above: armed before ... */
-    struct tkw_link direct; /* ... what was armed straight into the slot */
+    struct tkw_queue fallen; /* from above: armed before ... */
+    struct tkw_queue direct; /* ... what was armed straight into the slot */
 };
 
 /* The wheel; its slots follow it in memory.  All fields are private. */
@@ -92,10 +100,10 @@ struct tkw_wheel {
     struct tkw_slot *slots; /* of all levels, lowest first */
     struct tkw_link ready;  /* expired, in order, to be popped */
     struct tkw_link never;  /* armed for TKW_NEVER */
-    struct tkw_link moving; /* taken from a slot, to be filed or due */
     struct tkw_link due;    /* expired, on a tick that is not finished ... */
     struct tkw_link late;   /* ... and armed for it only then */
-    uint32_t levels_left;   /* levels not yet emptied in an unfinished tick */
+    struct tkw_slot moving; /* taken from a slot, to be filed or due */
+    uint32_t levels_left;   /* not yet emptied in an unfinished tick */
     uint32_t is_mid_tick;   /* dial.now is not finished: a budget ran out */
     struct tkw_counters counters;
     struct tkw_dial dial;
@@ -116,9 +124,9 @@ TKW_EXPORT size_t tkw_wheel_bytes(const struct tkw_geometry *geometry);
  *         char bytes[TKW_WHEEL_DEFAULT_BYTES];
  *     } memory;
  */
-#define TKW_WHEEL_DEFAULT_BYTES                                 \
-    (sizeof(struct tkw_wheel) + 836 * sizeof(struct tkw_slot) + \
-     15 * sizeof(uint64_t))
+#define TKW_WHEEL_DEFAULT_BYTES                                  \
+    (sizeof(struct tkw_wheel) + 1152 * sizeof(struct tkw_slot) + \
+     20 * sizeof(uint64_t))
 
 /*
  * Make a wheel at `wheel`, the beginning of `bytes` bytes of your memory, with

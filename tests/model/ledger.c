@@ -11,7 +11,7 @@
 
 void ladder_init(struct ladder *ladder, const struct tkw_geometry *geometry)
 {
-    static const uint32_t default_sizes[TKW_SIZES_MAX] = {256, 64};
+    static const uint32_t default_sizes[TKW_SIZES_MAX] = {128, 512, 64};
     const uint32_t *sizes =
         geometry->sizes[0] != 0 ? geometry->sizes : default_sizes;
     tkw_tick tick = 1;

@@ -1,0 +1,99 @@
+/*
+ * queue.h - a queue of timers in four lanes, so that emptying it does not wait
+ * for memory one timer at a time.
+ *
+ * Walking one list of timers that are not in the cache costs a cache miss after
+ * another: the next address is known only when the timer has arrived.  So the
+ * timers join four lists in turn, and while one is being dealt with the heads of
+ * the other three are on their way.
+ *
+ *     lane 0    0   4   8  12       the number is the timer's turn;
+ *     lane 1    1       9           5, 2 and 11 were cancelled
+ *     lane 2        6  10
+ *     lane 3    3   7
+ *
+ * The least turn among the four heads is the first of the queue.  Turns begin
+ * at 0 whenever the queue is known to be empty.  Should one ever get to the
+ * largest turn, all that follow have that turn as well, and so are in one lane,
+ * in order: the queue becomes a plain list, but never a wrong one.
+ */
+#ifndef TKW_QUEUE_H
+#define TKW_QUEUE_H
+
+#include "list.h"
+
+#define TURN_MAX UINT32_MAX
+
+static inline void queue_init(struct tkw_queue *queue)
+{
+    for (unsigned i = 0; i < TKW_LANES; i++)
+        list_init(&queue->lanes[i]);
+    queue->turn = 0;
+}
+
+static inline bool queue_is_empty(const struct tkw_queue *queue)
+{
+    for (unsigned i = 0; i < TKW_LANES; i++) {
+        if (!list_is_empty(&queue->lanes[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether the timer is the first since the queue was known empty. */
+static inline bool queue_join(struct tkw_queue *queue, struct tkw_timer *timer)
+{
+    uint32_t turn = queue->turn;
+    queue->turn = turn + (turn != TURN_MAX);
+    timer->turn = turn;
+    list_append(&queue->lanes[turn % TKW_LANES], &timer->link);
+    return turn == 0;
+}
+
+/* Move everything to a queue that is empty, from which it can leave. */
+static inline void queue_take(struct tkw_queue *queue, struct tkw_queue *from)
+{
+    if (from->turn == 0)
+        return;
+    for (unsigned i = 0; i < TKW_LANES; i++) {
+        list_splice(&queue->lanes[i], &from->lanes[i]);
+        __builtin_prefetch(queue->lanes[i].next);
+    }
+    queue->turn = 0;
+    from->turn = 0;
+}
+
+static inline struct tkw_timer *queue_search(const struct tkw_queue *queue)
+{
+    struct tkw_timer *first = NULL;
+    for (unsigned i = 0; i < TKW_LANES; i++) {
+        struct tkw_timer *head = timer_of(queue->lanes[i].next);
+        if (!list_is_empty(&queue->lanes[i]) &&
+            (first == NULL || head->turn < first->turn))
+            first = head;
+    }
+    return first;
+}
+
+/*
+ * The first timer of a queue that is being emptied, or NULL.  There `turn` is
+ * the one after the last that left, and most often the first has just that.
+ */
+static inline struct tkw_timer *queue_first(const struct tkw_queue *queue)
+{
+    const struct tkw_link *lane = &queue->lanes[queue->turn % TKW_LANES];
+    struct tkw_timer *head = timer_of(lane->next);
+    if (lane->next != lane && head->turn == queue->turn)
+        return head;
+    return queue_search(queue);
+}
+
+/* Let the first timer leave, and send for the one behind it. */
+static inline void queue_leave(struct tkw_queue *queue, struct tkw_timer *first)
+{
+    list_remove(&first->link);
+    __builtin_prefetch(first->link.next);
+    queue->turn = first->turn + (first->turn != TURN_MAX);
+}
+
+#endif
