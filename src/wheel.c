@@ -80,8 +80,10 @@ file(struct tkw_wheel *wheel, struct tkw_timer *timer, bool is_falling)
 
     timer->home = level->first + slot;
     struct tkw_slot *home = &wheel->slots[timer->home];
-    if (queue_join(is_falling ? &home->fallen : &home->direct, timer))
+    if (queue_join(is_falling ? &home->fallen : &home->direct, timer)) {
         dial_occupy(&wheel->dial, level, slot);
+        wheel->wake = 0;
+    }
     return level;
 }
 
@@ -309,28 +311,31 @@ static bool finish_tick(struct tkw_wheel *wheel, size_t *budget)
     return true;
 }
 
+/* Move on to a tick before which no slot begins. */
+static void pass_to(struct tkw_wheel *wheel, tkw_tick now)
+{
+    dial_turn(&wheel->dial, now);
+    wheel->now = now;
+}
+
 bool tkw_wheel_advance_some(struct tkw_wheel *wheel, tkw_tick now,
                             size_t budget)
 {
     TKW_ASSERT(now >= wheel->now);
-    if (now <= wheel->now)
-        return true;
-
-    while (wheel->now < now) {
+    while (now > wheel->now) {
         if (!wheel->is_mid_tick) {
-            tkw_tick next = dial_next(&wheel->dial);
-            if (next > now || next == TKW_NEVER)
-                break;
-            begin_tick(wheel, next);
+            if (now >= wheel->wake)
+                wheel->wake = dial_next(&wheel->dial);
+            if (now < wheel->wake || wheel->wake == TKW_NEVER) {
+                pass_to(wheel, now);
+                return true;
+            }
+            begin_tick(wheel, wheel->wake);
         }
         if (!finish_tick(wheel, &budget)) {
             wheel->counters.stops++;
             return false;
         }
-    }
-    if (wheel->now < now) {
-        dial_turn(&wheel->dial, now);
-        wheel->now = now;
     }
     return true;
 }

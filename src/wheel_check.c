@@ -187,6 +187,8 @@ bool tkw_wheel_check(const struct tkw_wheel *wheel)
                !list_is_empty(&wheel->late)) {
         return false;
     }
+    if (!wheel->is_mid_tick && wheel->wake > dial_next(&wheel->dial))
+        return false;
     if (!check_shelf(&wheel->ready, 0, wheel->now, &count) ||
         !check_shelf(&wheel->never, TKW_NEVER, TKW_NEVER, &count) ||
         !check_shelf(&wheel->due, tick, tick, &count) ||

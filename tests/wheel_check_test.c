@@ -247,6 +247,19 @@ static void check_sees_a_wrong_turn(void **state)
     wheel_done(scene.wheel);
 }
 
+/* What is known of the next slot may be too early, never too late. */
+static void check_sees_a_wake_up_that_comes_too_late(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    scene.wheel->wake = 30; /* where the next slot begins */
+    assert_true(tkw_wheel_check(scene.wheel));
+    ASSERT_SEEN(scene.wheel, scene.wheel->wake, 31);
+    ASSERT_SEEN(scene.wheel, scene.wheel->wake, TKW_NEVER);
+    wheel_done(scene.wheel);
+}
+
 /* L15, the second half: bits without timers and timers without bits. */
 static void check_sees_occupancy_that_lies(void **state)
 {
@@ -423,6 +436,7 @@ int main(void)
         cmocka_unit_test(check_sees_a_wrong_deadline_among_rounds),
         cmocka_unit_test(check_sees_a_lost_mark_of_postponing),
         cmocka_unit_test(check_sees_a_wrong_turn),
+        cmocka_unit_test(check_sees_a_wake_up_that_comes_too_late),
         cmocka_unit_test(check_sees_occupancy_that_lies),
         cmocka_unit_test(check_sees_wrong_numbers),
         cmocka_unit_test(check_sees_a_timer_in_the_current_slot),

@@ -276,9 +276,29 @@ static void the_last_of_two_levels_keeps_the_rounds(void **state)
     wheel_done(wheel);
 }
 
+/*
+ * Steps over empty ticks rely on what the last look found.  A nearer timer has
+ * to make it look again.  (Breaks if filing does not forget `wake`.)
+ */
+static void a_nearer_timer_is_seen_though_a_far_one_was_looked_for(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+        struct tkw_timer far = {0}, near = {0};
+        struct tkw_wheel *wheel = wheel_of(&shapes[s], 0);
+        tkw_wheel_arm(wheel, &far, 1000);
+        tkw_wheel_advance(wheel, 1);
+        tkw_wheel_arm(wheel, &near, 3);
+        assert_fires_on_time(wheel, &near);
+        wheel_done(wheel);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_nearer_timer_is_seen_though_a_far_one_was_looked_for),
         cmocka_unit_test(arm_cancel_and_postpone_move_nothing_else),
         cmocka_unit_test(a_timer_falls_at_most_once_per_level),
         cmocka_unit_test(falls_are_counted_one_by_one),

@@ -97,6 +97,7 @@ struct tkw_slot {
 /* The wheel; its slots follow it in memory.  All fields are private. */
 struct tkw_wheel {
     tkw_tick now;           /* the last finished tick */
+    tkw_tick wake;          /* no slot begins before this; 0: not known */
     struct tkw_slot *slots; /* of all levels, lowest first */
     struct tkw_link ready;  /* expired, in order, to be popped */
     struct tkw_link never;  /* armed for TKW_NEVER */
