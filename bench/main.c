@@ -82,7 +82,8 @@ static const char usage_text[] =
     "    --seed N           of the pseudo-random work; default 1\n"
     "    --core N           run on this core only\n"
     "    --json FILE        write machine, compiler, commit and every sample\n"
-    "    --in-process       no child processes, for instruction counters\n";
+    "    --in-process       no child processes, for instruction counters\n"
+    "    --version          the compiler that built this\n";
 
 /* Is `name` one of a comma-separated list?  No list has everything. */
 static bool is_listed(const char *list, const char *name)
@@ -332,6 +333,7 @@ static const struct option options[] = {
     {"json", required_argument, NULL, 'j'},
     {"commit", required_argument, NULL, 'm'},
     {"in-process", no_argument, NULL, 'p'},
+    {"version", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -394,6 +396,8 @@ int main(int argc, char **argv)
     for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         if (c == 'h')
             return fputs(usage_text, stdout) < 0;
+        if (c == 'v')
+            return puts(report_compiler()) < 0;
         if (!take_option(&plan, c, optarg))
             return 2;
     }

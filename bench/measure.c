@@ -67,12 +67,12 @@ static unsigned rounds_for(const struct cell *cell)
     return cell->is_timed ? 1 + (unsigned)(enough / (cell->n + 1)) : 1;
 }
 
-static double run_rounds(const struct cell *cell, uint64_t seed)
+static double run_rounds(const struct cell *cell, uint64_t seed,
+                         unsigned rounds)
 {
     uint32_t *order = random_order(cell->n, seed);
     struct bench_load load = {
         .n = cell->n, .spread = cell->spread, .seed = seed, .order = order};
-    unsigned rounds = rounds_for(cell);
     double sum = 0;
     for (unsigned i = 0; i < rounds; i++)
         sum += cell->run(&load);
@@ -88,7 +88,7 @@ static bool run_in_child(const struct cell *cell, uint64_t seed, double *result)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        double own = run_rounds(cell, seed);
+        double own = run_rounds(cell, seed, rounds_for(cell));
         _exit(write(ends[1], &own, sizeof own) == sizeof own ? 0 : 1);
     }
     close(ends[1]);
@@ -104,7 +104,7 @@ bool measure(struct cell *cell, uint64_t seed, bool is_in_process)
 {
     double result;
     if (is_in_process)
-        result = run_rounds(cell, seed);
+        result = run_rounds(cell, seed, 1); /* instructions do not vary */
     else if (!run_in_child(cell, seed, &result))
         return false;
     if (cell->sample_count < SAMPLES_MAX)
