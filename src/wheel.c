@@ -62,6 +62,11 @@ _Static_assert(_Alignof(struct tkw_wheel) >= _Alignof(uint64_t) &&
                    sizeof(struct tkw_slot) % _Alignof(uint64_t) == 0,
                "the occupancy words can follow the slots");
 
+static inline bool is_armed(const struct tkw_timer *timer)
+{
+    return timer->link.next != NULL;
+}
+
 /* What goes to a list in no slot of its own. */
 static void shelve(struct tkw_link *list, struct tkw_timer *timer)
 {
@@ -182,7 +187,7 @@ int tkw_wheel_init(struct tkw_wheel *wheel, size_t bytes,
 void tkw_wheel_arm(struct tkw_wheel *wheel, struct tkw_timer *timer,
                    tkw_tick deadline)
 {
-    if (tkw_timer_is_armed(timer))
+    if (is_armed(timer))
         unlink_timer(wheel, timer);
     else
         wheel->counters.armed++;
@@ -197,7 +202,7 @@ void tkw_wheel_arm(struct tkw_wheel *wheel, struct tkw_timer *timer,
 bool tkw_wheel_postpone(struct tkw_wheel *wheel, struct tkw_timer *timer,
                         tkw_tick deadline)
 {
-    if (!tkw_timer_is_armed(timer))
+    if (!is_armed(timer))
         return false;
 
     if (timer->home != HOME_NONE && deadline >= timer->deadline) {
@@ -212,7 +217,7 @@ bool tkw_wheel_postpone(struct tkw_wheel *wheel, struct tkw_timer *timer,
 
 bool tkw_wheel_cancel(struct tkw_wheel *wheel, struct tkw_timer *timer)
 {
-    if (!tkw_timer_is_armed(timer))
+    if (!is_armed(timer))
         return false;
 
     release(wheel, timer);
@@ -222,7 +227,7 @@ bool tkw_wheel_cancel(struct tkw_wheel *wheel, struct tkw_timer *timer)
 
 bool tkw_timer_is_armed(const struct tkw_timer *timer)
 {
-    return timer->link.next != NULL;
+    return is_armed(timer);
 }
 
 /* Take the current slot of a level in hand. */
