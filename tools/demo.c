@@ -1,174 +1,177 @@
 /*
- * demo.c - `tickwheel demo`: a burst of delayed tasks in virtual time.
+ * demo.c - `tickwheel demo`: a wheel at work, in virtual time.
  *
- * A million tasks are created within a second, each due half an hour later.
- * A tick is a millisecond.  Time then jumps from one wake-up to the next, as a
- * server's loop would sleep; nothing happens in between.
+ * On a terminal that is a show; anywhere else the load runs at full speed and
+ * only the summary is written.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "tools.h"
+
+#include "interrupt.h"
+#include "load.h"
+#include "report.h"
+#include "screen.h"
+#include "show.h"
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-#include <tickwheel/wheel.h>
-
-enum { BURST_MS = 1000, START_MS = 1000003 };
-
-struct task {
-    struct tkw_timer timer;
-    uint64_t number;
-};
-
-struct demo {
-    uint64_t task_count;
-    uint64_t delay_ms;
-    struct task *tasks;
-    struct tkw_wheel *wheel;
-    uint64_t wakeups;
-    uint64_t fired;
-    uint64_t early;  /* fired before their deadline: must stay 0 */
-    uint64_t late;   /* fired after it */
-    double arm_ns;   /* spent on the burst ... */
-    double drive_ns; /* ... and on running time through the rest */
-};
 
 static const char usage_text[] =
-    "usage: tickwheel demo [--timers N] [--delay MS]\n"
+    "usage: tickwheel demo [OPTION...]\n"
     "\n"
-    "Creates N timers within a virtual second, each due MS milliseconds "
-    "later,\n"
-    "runs virtual time through them and tells what happened.\n"
+    "Shows a wheel at work: its levels, its hands, how timers fall and fire.\n"
+    "Time is virtual, a tick is a millisecond.  Where the output is no\n"
+    "terminal, only the summary is written.\n"
     "\n"
-    "    --timers N    1 to 100000000; default 1000000\n"
-    "    --delay MS    1 to 10^15; default 1800000, half an hour\n";
+    "    --load NAME         burst: tasks created within a second, all due\n"
+    "                            half an hour later (default)\n"
+    "                        requests: timers cancelled by the answers\n"
+    "                        idle: limits postponed by every packet\n"
+    "    --timers N          1 to 100000000; default 1000000, idle 100000\n"
+    "    --delay MS          1 to 10^15; default 1800000, half an hour;\n"
+    "                            requests 10000, idle 30000\n"
+    "    --geometry SIZES    slots of each level, lowest first: 20, 60,60,12;\n"
+    "                        512r or 512,rounds for a wheel that goes round;\n"
+    "                        default 128,512,64\n"
+    "    --seconds S         length of the show; default 18\n"
+    "    --speed X           virtual milliseconds in a real one, evenly; 0 is\n"
+    "                        as fast as possible; default: as it fits the\n"
+    "                        show, slow where there is something to see\n"
+    "    --seed N            of what happens at random; default 1\n"
+    "    --plain             lines instead of a picture\n"
+    "    --help              this text\n";
 
-static double clock_ns(void)
+static const double default_seconds = 18;
+
+struct demo {
+    struct load_settings load;
+    double seconds; /* 0: not given */
+    double speed;   /* negative: not given */
+    bool is_plain;
+};
+
+static const struct option options[] = {
+    {"load", required_argument, NULL, 'l'},
+    {"timers", required_argument, NULL, 't'},
+    {"delay", required_argument, NULL, 'd'},
+    {"geometry", required_argument, NULL, 'g'},
+    {"seconds", required_argument, NULL, 's'},
+    {"speed", required_argument, NULL, 'x'},
+    {"seed", required_argument, NULL, 'r'},
+    {"plain", no_argument, NULL, 'p'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool read_load(const char *name, const struct load_kind **kind)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+    const struct load_kind *found = load_find(name);
+    if (found == NULL) {
+        fprintf(stderr,
+                "tickwheel: --load is burst, requests or idle, not '%s'\n",
+                name);
+        return false;
+    }
+    *kind = found;
+    return true;
 }
 
-static void pop_all(struct demo *demo, tkw_tick now)
+static bool read_option(struct demo *demo, int c, char **argv)
 {
-    for (struct tkw_timer *t; (t = tkw_wheel_pop(demo->wheel)) != NULL;) {
-        demo->fired++;
-        demo->early += t->deadline > now;
-        demo->late += t->deadline < now;
+    struct load_settings *load = &demo->load;
+    switch (c) {
+    case 'l':
+        return read_load(optarg, &load->kind);
+    case 't':
+        return option_number("--timers", optarg, 1, 100000000,
+                             &load->task_count);
+    case 'd':
+        return option_number("--delay", optarg, 1, 1000000000000000,
+                             &load->delay_ms);
+    case 'g':
+        return option_geometry("--geometry", optarg, &load->geometry);
+    case 's':
+        return option_decimal("--seconds", optarg, 0.1, 86400, &demo->seconds);
+    case 'x':
+        return option_decimal("--speed", optarg, 0, 1e12, &demo->speed);
+    case 'r':
+        return option_number("--seed", optarg, 0, UINT64_MAX, &load->seed);
+    case 'p':
+        demo->is_plain = true;
+        return true;
+    default:
+        option_refuse(c, argv);
+        return false;
     }
 }
 
-/* Let time pass until `end`, waking up only when the wheel asks for it. */
-static void sleep_until(struct demo *demo, tkw_tick end)
+static int show(struct demo *demo, struct load *load)
 {
-    for (tkw_tick next; (next = tkw_wheel_next(demo->wheel)) <= end;) {
-        if (next == TKW_NEVER)
-            return;
-        tkw_wheel_advance(demo->wheel, next);
-        demo->wakeups++;
-        pop_all(demo, next);
-    }
-    tkw_wheel_advance(demo->wheel, end);
-}
+    bool is_plain = demo->is_plain || !screen_is_possible();
+    bool is_paced = demo->seconds > 0 || demo->speed >= 0;
+    double seconds = demo->seconds > 0 ? demo->seconds : default_seconds;
+    double speed = is_plain && !is_paced ? 0 : demo->speed;
+    struct show run = {.load = load};
 
-static void burst(struct demo *demo)
-{
-    double began = clock_ns();
-    tkw_tick now = START_MS;
-    for (uint64_t i = 0; i < demo->task_count; i++) {
-        tkw_tick created = START_MS + i * BURST_MS / demo->task_count;
-        if (created > now)
-            sleep_until(demo, now = created);
-        tkw_wheel_arm(demo->wheel, &demo->tasks[i].timer,
-                      tkw_tick_after(now, demo->delay_ms));
-    }
-    demo->arm_ns = clock_ns() - began;
-}
-
-static void drive(struct demo *demo)
-{
-    double began = clock_ns();
-    sleep_until(demo, TKW_NEVER);
-    demo->drive_ns = clock_ns() - began;
-}
-
-static void report(const struct demo *demo)
-{
-    struct tkw_counters counters = tkw_wheel_counters(demo->wheel);
-    double n = (double)demo->task_count;
-    tkw_tick span = tkw_wheel_now(demo->wheel) - START_MS;
-
-    printf("armed      %12" PRIu64 "   each %" PRIu64
-           " ms ahead, within %d ms\n",
-           counters.armed, demo->delay_ms, BURST_MS);
-    printf("fired      %12" PRIu64 "   %" PRIu64 " early, %" PRIu64 " late\n",
-           demo->fired, demo->early, demo->late);
-    printf("pending    %12zu\n", tkw_wheel_count(demo->wheel));
-    printf("falls      %12" PRIu64 "   %.2f a timer\n", counters.falls,
-           (double)counters.falls / n);
-    printf("wake-ups   %12" PRIu64 "   in %" PRIu64 " ticks of 1 ms\n",
-           demo->wakeups, span);
-    printf("arm        %12.1f   ns each\n", demo->arm_ns / n);
-    printf("fire       %12.1f   ns each, falls and wake-ups included\n",
-           demo->drive_ns / n);
+    /* With a speed, the seconds only say when to leave. */
+    if (demo->speed >= 0)
+        run.seconds_max = demo->seconds;
+    pace_init(&run.pace, load, seconds, speed);
+    return is_plain ? show_in_lines(&run) : show_on_screen(&run);
 }
 
 static int run(struct demo *demo)
 {
-    size_t bytes = tkw_wheel_bytes(NULL);
-    demo->tasks = calloc(demo->task_count, sizeof *demo->tasks);
-    demo->wheel = malloc(bytes);
-    int status = EXIT_FAILED;
-    if (demo->tasks == NULL || demo->wheel == NULL) {
+    struct load load;
+    if (load_open(&load, &demo->load) != 0) {
         fprintf(stderr, "tickwheel: not enough memory for %" PRIu64 " timers\n",
-                demo->task_count);
-    } else if (tkw_wheel_init(demo->wheel, bytes, NULL, START_MS) == 0) {
-        for (uint64_t i = 0; i < demo->task_count; i++)
-            demo->tasks[i].number = i;
-        burst(demo);
-        drive(demo);
-        report(demo);
-        if (demo->fired == demo->task_count && demo->early + demo->late == 0)
-            status = EXIT_FINE;
+                demo->load.task_count);
+        return EXIT_FAILED;
     }
-    free(demo->wheel);
-    free(demo->tasks);
+    interrupt_catch();
+    int status = EXIT_FINE;
+    if (show(demo, &load) != 0) {
+        fprintf(stderr, "tickwheel: the terminal could not be drawn on\n");
+        status = EXIT_FAILED;
+    } else {
+        report(&load);
+        if (!load_holds(&load)) {
+            fprintf(stderr, "tickwheel: a promise was broken\n");
+            status = EXIT_FAILED;
+        }
+    }
+    if (status == EXIT_FINE && interrupt_signal() != 0)
+        status = EXIT_SIGNAL + interrupt_signal();
+    load_close(&load);
     return status;
 }
 
 int demo_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"timers", required_argument, NULL, 't'},
-        {"delay", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+    struct demo demo = {
+        .load = {.kind = load_find("burst"), .seed = 1},
+        .speed = -1,
     };
-    struct demo demo = {.task_count = 1000000, .delay_ms = 1800000};
 
-    for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        bool is_fine = true;
-        if (c == 't')
-            is_fine =
-                option_number("timers", optarg, 1, 100000000, &demo.task_count);
-        else if (c == 'd')
-            is_fine = option_number("delay", optarg, 1, 1000000000000000,
-                                    &demo.delay_ms);
-        else if (c == 'h')
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        if (c == 'h')
             return fputs(usage_text, stdout) < 0 ? EXIT_FAILED : EXIT_FINE;
-        else
-            is_fine = false; /* getopt has said what is wrong */
-        if (!is_fine)
+        if (!read_option(&demo, c, argv))
             return EXIT_USAGE;
     }
     if (optind < argc) {
-        fprintf(stderr, "tickwheel: demo takes no '%s'\n", argv[optind]);
+        fprintf(stderr,
+                "tickwheel: demo does not take '%s'; see tickwheel demo "
+                "--help\n",
+                argv[optind]);
         return EXIT_USAGE;
     }
+    if (demo.load.task_count == 0)
+        demo.load.task_count = demo.load.kind->task_count;
+    if (demo.load.delay_ms == 0)
+        demo.load.delay_ms = demo.load.kind->delay_ms;
+    setlocale(LC_CTYPE, ""); /* for the glyphs; numbers keep their point */
     return run(&demo);
 }

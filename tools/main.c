@@ -11,7 +11,8 @@ static const struct command {
     int (*main)(int argc, char **argv);
     const char *summary;
 } commands[] = {
-    {"demo", demo_main, "a burst of timers, and virtual time run through them"},
+    {"demo", demo_main, "a wheel at work, in virtual time"},
+    {"where", where_main, "the slots a deadline waits in, and its falls"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -24,10 +25,10 @@ static void usage(FILE *out)
     fprintf(out, "\ntickwheel COMMAND --help tells the options.\n");
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     if (argc < 2) {
-        usage(stderr);
+        fprintf(stderr, "tickwheel: no command; see tickwheel --help\n");
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -41,4 +42,17 @@ int main(int argc, char **argv)
     fprintf(stderr, "tickwheel: no command '%s'; see tickwheel --help\n",
             argv[1]);
     return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+
+    /* A full disk shows only now; half a report must not look like success. */
+    bool is_written = fflush(stdout) == 0 && ferror(stdout) == 0;
+    if (!is_written && status == EXIT_FINE) {
+        fprintf(stderr, "tickwheel: could not write the output\n");
+        status = EXIT_FAILED;
+    }
+    return status;
 }

@@ -4,11 +4,13 @@
 #include "tools.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-bool option_number(const char *option, const char *text, uint64_t least,
+bool option_number(const char *name, const char *text, uint64_t least,
                    uint64_t most, uint64_t *number)
 {
     char *end = NULL;
@@ -18,11 +20,46 @@ bool option_number(const char *option, const char *text, uint64_t least,
 
     if (!is_number || errno != 0 || value < least || value > most) {
         fprintf(stderr,
-                "tickwheel: --%s wants a whole number from %" PRIu64
+                "tickwheel: %s wants a whole number from %" PRIu64
                 " to %" PRIu64 ", not '%s'\n",
-                option, least, most, text);
+                name, least, most, text);
         return false;
     }
     *number = value;
     return true;
+}
+
+bool option_decimal(const char *name, const char *text, double least,
+                    double most, double *number)
+{
+    /* Digits and a point only: strtod() knows also hex, nan and inf. */
+    char *end = NULL;
+    double value = strtod(text, &end);
+    bool is_number = text[0] != '\0' && *end == '\0' &&
+                     strspn(text, "0123456789.") == strlen(text);
+
+    if (!is_number || value < least || value > most) {
+        fprintf(stderr,
+                "tickwheel: %s wants a number from %g to %.0f, not '%s'\n",
+                name, least, most, text);
+        return false;
+    }
+    *number = value;
+    return true;
+}
+
+void option_refuse(int answer, char **argv)
+{
+    const char *text = argv[optind - 1];
+    char letter[] = {'-', (char)optopt, '\0'};
+
+    /* Inside a bundle of letters such as -xy getopt has not moved on yet. */
+    if (strncmp(text, "--", 2) != 0)
+        text = letter;
+    if (answer == ':')
+        fprintf(stderr, "tickwheel: %s wants a value\n", text);
+    else
+        fprintf(stderr,
+                "tickwheel: %s does not take '%s'; see tickwheel %s --help\n",
+                argv[0], text, argv[0]);
 }

@@ -1,7 +1,8 @@
 /*
  * tools.h - the commands of the `tickwheel` program, and what they share.
  *
- * Exit codes: 0 fine, 1 something failed, 2 wrong usage.
+ * Exit codes: 0 fine, 1 something failed, 2 wrong usage; 128 + n if signal n
+ * ended the demonstration.
  */
 #ifndef TOOLS_H
 #define TOOLS_H
@@ -9,17 +10,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+#include <tickwheel/dial.h>
+
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
 
 /* Each command gets its own name as argv[0]. */
 int demo_main(int argc, char **argv);
+int where_main(int argc, char **argv);
 
 /*
- * Read a whole number from `least` to `most` out of an option's text.  If it is
- * not one, say so on stderr in one line that names the option, and return
- * false.
+ * The functions below read the text of an option (`name` is as the user knows
+ * it, "--timers").  If it is wrong they say so on stderr, in one line that
+ * names the option, and return false.
  */
-bool option_number(const char *option, const char *text, uint64_t least,
+
+/* A whole number from `least` to `most`. */
+bool option_number(const char *name, const char *text, uint64_t least,
                    uint64_t most, uint64_t *number);
+
+/* A decimal number such as 2.5, from `least` to `most`. */
+bool option_decimal(const char *name, const char *text, double least,
+                    double most, double *number);
+
+/* Sizes such as 60,60,12 with `r` or `,rounds` at the end for TKW_ROUNDS. */
+bool option_geometry(const char *name, const char *text,
+                     struct tkw_geometry *geometry);
+
+/*
+ * Say what getopt_long() found wrong when it returned `answer`, in one line.
+ * Its option string must begin with ':'.
+ */
+void option_refuse(int answer, char **argv);
 
 #endif

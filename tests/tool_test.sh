@@ -1,0 +1,289 @@
+#!/usr/bin/env bash
+# What the tickwheel command prints, and how it refuses.
+#
+# usage: tool_test.sh TICKWHEEL
+set -euo pipefail
+tool=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+fail() {
+    printf 'FAILED: %s\n' "$*"
+    failures=$((failures + 1))
+}
+
+# way WHAT "ARGUMENTS" LINE...: `tickwheel where` prints exactly these lines.
+way() {
+    local what=$1 arguments want got
+    read -ra arguments <<<"$2"
+    shift 2
+    want=$(printf '%s\n' "$@")
+    got=$("$tool" where "${arguments[@]}") || fail "$what: exit code $?"
+    [ "$got" = "$want" ] ||
+        fail "$what: where ${arguments[*]} printed"$'\n'"$got"$'\n'"not"$'\n'"$want"
+}
+
+# refused ARGUMENT...: exit code 2, one line on stderr, nothing on stdout.
+refused() {
+    local code=0
+    "$tool" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+    [ "$code" -eq 2 ] || fail "exit code $code, not 2: $*"
+    [ ! -s "$work/out" ] || fail "output in spite of an error: $*"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "not one line of error: $*"
+    grep -q '^tickwheel: .' "$work/err" || fail "no 'tickwheel: ': $*"
+}
+
+# number NAME FILE: the number that a summary gives under this name.
+number() {
+    awk -v name="$1" '$1 == name { print $2 }' "$2" | tr -d '\r'
+}
+
+# summary_holds WHAT FILE: every arming has an outcome, and none came early.
+summary_holds() {
+    local armed fired cancelled pending
+    armed=$(number armed "$2")
+    fired=$(number fired "$2")
+    cancelled=$(number cancelled "$2")
+    pending=$(number pending "$2")
+    if [ -z "$armed" ] || [ -z "$fired" ] || [ -z "$cancelled" ] ||
+        [ -z "$pending" ]; then
+        fail "$1: the summary is not complete"
+        return
+    fi
+    [ "$armed" -eq $((fired + cancelled + pending)) ] ||
+        fail "$1: $armed armed, $fired fired, $cancelled cancelled, $pending pending"
+    grep -Eq '^fired .* 0 early, 0 late' "$2" || fail "$1: early or late"
+}
+
+the_way_of_a_deadline() {
+    way X1 '--geometry 20 0 445' \
+        'level 3, slot 1, until 400' 'level 2, slot 2, until 440' \
+        'level 1, slot 5, until 445' 'due at 445'
+    way X3 '--geometry 20 0 2' 'level 1, slot 2, until 2' 'due at 2'
+    way X5 '--geometry 20 2 21' 'level 1, slot 1, until 21' 'due at 21'
+    way X6 '--geometry 20 2 22' \
+        'level 2, slot 1, until 20' 'level 1, slot 2, until 22' 'due at 22'
+    way X8 '--geometry 20 2 352' \
+        'level 2, slot 17, until 340' 'level 1, slot 12, until 352' 'due at 352'
+    way X11 '--geometry 20 2 400' 'level 3, slot 1, until 400' 'due at 400'
+    way X12 '--geometry 20 2 401' \
+        'level 3, slot 1, until 400' 'level 1, slot 1, until 401' 'due at 401'
+    way X14 '--geometry 20 0 30000' \
+        'level 4, slot 3, until 24000' 'level 3, slot 15, until 30000' \
+        'due at 30000'
+    way X15 '--geometry 20 0 160000' 'level 5, slot 1, until 160000' \
+        'due at 160000'
+    way X16 '--geometry 20 104 122' 'level 1, slot 2, until 122' 'due at 122'
+    way X16 '--geometry 20 104 123' 'level 1, slot 3, until 123' 'due at 123'
+    way X16 '--geometry 20 104 124' \
+        'level 2, slot 6, until 120' 'level 1, slot 4, until 124' 'due at 124'
+    way X19 '--geometry 10 0 15' \
+        'level 2, slot 1, until 10' 'level 1, slot 5, until 15' 'due at 15'
+    way X20 '--geometry 5 100 102' 'level 1, slot 2, until 102' 'due at 102'
+    way X21 '--geometry 5 100 106' \
+        'level 2, slot 1, until 105' 'level 1, slot 1, until 106' 'due at 106'
+    way X21 '--geometry 5 100 107' \
+        'level 2, slot 1, until 105' 'level 1, slot 2, until 107' 'due at 107'
+    way X23 '--geometry 60,60,12 0 43199' \
+        'level 3, slot 11, until 39600' 'level 2, slot 59, until 43140' \
+        'level 1, slot 59, until 43199' 'due at 43199'
+    way X24 '--geometry 20 3600000 3600005' 'level 1, slot 5, until 3600005' \
+        'due at 3600005'
+    way X25 '--geometry 20 0 400' 'level 3, slot 1, until 400' 'due at 400'
+    way 'the hashed wheel' '--geometry 512r 0 600' \
+        'level 1, slot 88, passed over once, until 600' 'due at 600'
+    way 'the long name of r' '--geometry 512,rounds 0 1112' \
+        'level 1, slot 88, passed over 2 times, until 1112' 'due at 1112'
+    way 'rounds above a level' '--geometry 20,20r 0 1005' \
+        'level 2, slot 10, passed over 2 times, until 1000' \
+        'level 1, slot 5, until 1005' 'due at 1005'
+    way 'the default' '0 200' 'level 2, slot 1, until 128' \
+        'level 1, slot 72, until 200' 'due at 200'
+    way now '7 7' 'due now'
+    way past '7 3' 'due now'
+    way never '0 18446744073709551615' 'never'
+    way 'never, at the end' '18446744073709551615 18446744073709551615' 'never'
+    way 'the last tick' '18446744073709551613 18446744073709551614' \
+        'level 1, slot 126, until 18446744073709551614' \
+        'due at 18446744073709551614'
+}
+
+wrong_usage() {
+    refused
+    refused bogus
+    refused --bogus
+    for command in demo where; do
+        refused $command --bogus
+        refused $command -x
+        refused $command -xh
+        refused $command --help=3
+        refused $command --geometry
+        for sizes in '' 0 1 ',' '20,' ,20 20,,20 20,0,20 20,1 -20 x 20x 20,r r \
+            20,rounds,20 20rounds 99999999999999999999 268435457 \
+            4294967295,4294967295,4294967295 \
+            2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2 \
+            2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,1; do
+            refused $command --geometry "$sizes" 0 1
+        done
+    done
+    refused where
+    refused where 1
+    refused where 1 2 3
+    for text in '' x 1x 0x10 +1 -1 ' 1' 1.5 18446744073709551616; do
+        refused where -- "$text" 5
+        refused where -- 5 "$text"
+    done
+    refused demo surplus
+    for option in timers delay speed seconds seed load; do
+        refused demo --$option
+        refused demo --$option ''
+        refused demo --$option bogus
+        refused demo --$option -1
+    done
+    refused demo --plain=1
+    refused demo --timers 0
+    refused demo --timers 100000001
+    refused demo --timers 1.5
+    refused demo --delay 0
+    refused demo --delay 1000000000000001
+    refused demo --speed nan
+    refused demo --speed inf
+    refused demo --speed 1e3
+    refused demo --speed 1.2.3
+    refused demo --speed .
+    refused demo --speed 1000000000001
+    refused demo --seconds 0
+    refused demo --seconds 86401
+    refused demo --timers 10 --load burst --bogus
+}
+
+help_is_no_error() {
+    for arguments in --help 'demo --help' 'where --help' 'demo -h'; do
+        # shellcheck disable=SC2086 # these are words
+        "$tool" $arguments >"$work/out" 2>"$work/err" || fail "$arguments: $?"
+        grep -q '^usage: tickwheel' "$work/out" || fail "$arguments: no usage"
+        [ ! -s "$work/err" ] || fail "$arguments: errors"
+    done
+}
+
+# plain ARGUMENT...: a demonstration whose summary adds up.
+plain() {
+    "$tool" demo --plain "$@" >"$work/out" || fail "demo $*: exit code $?"
+    summary_holds "demo $*" "$work/out"
+}
+
+every_load_adds_up() {
+    for load in burst requests idle; do
+        plain --timers 10000 --speed 0 --load $load
+        plain --timers 1 --speed 0 --load $load
+        plain --timers 1000 --delay 1 --load $load
+        plain --timers 1000 --delay 1000000000000000 --load $load
+        plain --timers 1000 --load $load --geometry 60,60,12
+        plain --timers 1000 --delay 2000 --load $load --geometry 512r
+        plain --timers 1000 --load $load --geometry 2
+    done
+    plain --timers 10000 --load burst
+    [ "$(number fired "$work/out")" -eq 10000 ] || fail "not all have fired"
+    plain --timers 10000 --load requests
+    [ "$(number cancelled "$work/out")" -gt 9900 ] || fail "few answers"
+    [ "$(number fired "$work/out")" -gt 0 ] || fail "no time limit ran out"
+    plain --timers 10000 --load idle
+    [ "$(number fired "$work/out")" -gt 0 ] || fail "nobody was hung up on"
+    [ "$(number pending "$work/out")" -gt 9000 ] || fail "too many hung up on"
+}
+
+# What happens does not depend on how fast one watches, only on the seed.
+the_seed_decides() {
+    for speed in 0 50000; do
+        plain --load requests --timers 20000 --seed 7 --speed $speed
+        grep -E '^(armed|fired|cancelled|falls|wake-ups) ' "$work/out" \
+            >"$work/speed$speed"
+    done
+    cmp "$work/speed0" "$work/speed50000" || fail "speed changes what happens"
+    plain --load requests --timers 20000 --seed 8 --speed 0
+    grep -E '^(armed|fired|cancelled|falls|wake-ups) ' "$work/out" \
+        >"$work/other"
+    ! cmp -s "$work/speed0" "$work/other" || fail "the seed changes nothing"
+}
+
+a_paced_plain_show_writes_lines() {
+    plain --timers 1000 --seconds 2.5
+    local lines
+    lines=$(grep -c '^[0-9]*:[0-9][0-9]:[0-9]' "$work/out" || true)
+    [ "$lines" -eq 2 ] || fail "$lines lines in 2.5 seconds, not 2"
+    plain --timers 1000 --seconds 0.5 --speed 1
+    [ "$(number pending "$work/out")" -gt 0 ] || fail "not cut short"
+}
+
+a_full_disk_is_an_error() {
+    local code=0
+    "$tool" demo --timers 10 >/dev/full 2>"$work/err" || code=$?
+    [ "$code" -eq 1 ] || fail "exit code $code with a full disk"
+}
+
+# on_terminal COMMAND: run it on a terminal, what it writes goes to a file.
+on_terminal() {
+    TERM=xterm LC_ALL=C.UTF-8 script -qec "$1" /dev/null \
+        >"$work/terminal" </dev/null
+}
+
+# The last thing said about the cursor and about the page is to restore them.
+terminal_is_restored() {
+    local cursor page
+    cursor=$(grep -ao $'\033''\[?25[hl]' "$work/terminal" | tail -n 1)
+    page=$(grep -ao $'\033''\[?1049[hl]' "$work/terminal" | tail -n 1)
+    [ "$cursor" = $'\033[?25h' ] || fail "$1: the cursor stays hidden"
+    [ "$page" = $'\033[?1049l' ] || fail "$1: the other page stays"
+
+    # What follows them is the summary, on the page it belongs to.
+    sed $'s/.*\033\\[?1049l//' "$work/terminal" >"$work/after"
+    summary_holds "$1" "$work/after"
+}
+
+a_show_on_a_terminal() {
+    for load in burst requests idle; do
+        on_terminal "stty rows 24 cols 80; '$tool' demo --timers 10000 --seconds 1 --load $load" ||
+            fail "$load on a terminal: exit code $?"
+        terminal_is_restored "$load on a terminal"
+        grep -aq $'\033''\[?25l' "$work/terminal" || fail "$load: no show"
+        grep -aq 'level 3' "$work/terminal" || fail "$load: no levels"
+    done
+    for size in '1 1' '2 300' '100 3' '60 250' '0 0'; do
+        on_terminal "stty rows ${size% *} cols ${size#* }; '$tool' demo --timers 1000 --seconds 0.3 --geometry 2" ||
+            fail "a terminal of $size: exit code $?"
+        terminal_is_restored "a terminal of $size"
+    done
+    on_terminal "'$tool' demo --plain --timers 1000" || fail "--plain: $?"
+    ! grep -aq $'\033' "$work/terminal" || fail "--plain draws"
+    on_terminal "TERM=dumb '$tool' demo --timers 1000" || fail "dumb: $?"
+    ! grep -aq $'\033' "$work/terminal" || fail "a dumb terminal is drawn on"
+}
+
+# Asked to end, the show puts the terminal right and tells what was so far.
+a_signal_ends_the_show() {
+    local code
+    for signal in INT:130 TERM:143; do
+        code=0
+        on_terminal "timeout --foreground --preserve-status -s ${signal%:*} 0.5 '$tool' demo --timers 10000" || code=$?
+        [ "$code" -eq "${signal#*:}" ] || fail "$signal: exit code $code"
+        terminal_is_restored "$signal"
+
+        code=0
+        timeout --foreground --preserve-status -s "${signal%:*}" 0.5 \
+            "$tool" demo --timers 10000 --seconds 20 >"$work/out" || code=$?
+        [ "$code" -eq "${signal#*:}" ] || fail "$signal, plain: exit code $code"
+        summary_holds "$signal, plain" "$work/out"
+    done
+}
+
+the_way_of_a_deadline
+wrong_usage
+help_is_no_error
+every_load_adds_up
+the_seed_decides
+a_paced_plain_show_writes_lines
+a_full_disk_is_an_error
+a_show_on_a_terminal
+a_signal_ends_the_show
+[ "$failures" -eq 0 ]

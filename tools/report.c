@@ -1,0 +1,71 @@
+/*
+ * report.c - the closing summary of a demonstration.
+ *
+ * A line begins with a name and a number, for scripts; what follows is for
+ * people.
+ */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static double each(double sum, uint64_t count)
+{
+    return count > 0 ? sum / (double)count : 0;
+}
+
+static void line(const char *name, uint64_t count)
+{
+    printf("%-10s %12" PRIu64, name, count);
+}
+
+static void cost(const char *name, double ns, uint64_t count, const char *what)
+{
+    if (count > 0)
+        printf("%-10s %12.1f   ns each%s\n", name, each(ns, count), what);
+}
+
+static void outcomes(const struct load *load)
+{
+    struct tkw_counters counters = tkw_wheel_counters(load->wheel);
+    line("armed", counters.armed);
+    printf("   each %" PRIu64 " ms ahead, within %" PRIu64 " ms\n",
+           load->settings.delay_ms, load->arrivals_end - LOAD_START_MS + 1);
+    line("fired", counters.fired);
+    printf("   %" PRIu64 " early, %" PRIu64 " late\n", load->early, load->late);
+    line("cancelled", counters.cancelled);
+    printf("\n");
+    line("pending", tkw_wheel_count(load->wheel));
+    printf("\n");
+    line("falls", counters.falls);
+    printf("   %.2f a timer\n", each((double)counters.falls, counters.armed));
+    if (load->postpone.count > 0) {
+        line("postponed", load->postpone.count);
+        printf("\n");
+        line("refiles", counters.refiles);
+        printf("   %.2f a postponing\n",
+               each((double)counters.refiles, load->postpone.count));
+    }
+    if (load->settings.geometry.beyond == TKW_ROUNDS) {
+        line("passes", counters.passes);
+        printf("   over timers of later turns\n");
+    }
+    line("wake-ups", load->wakeups);
+    printf("   in %" PRIu64 " ticks of 1 ms\n", load_elapsed(load));
+}
+
+void report(const struct load *load)
+{
+    outcomes(load);
+    cost("arm", load->arm.ns, load->arm.count, "");
+    cost("cancel", load->cancel.ns, load->cancel.count, "");
+    cost("postpone", load->postpone.ns, load->postpone.count, "");
+
+    /* Where few timers fire, time is spent on advancing, not on them. */
+    if (load->settings.kind->is_burst)
+        cost("fire", load->advance.ns, tkw_wheel_counters(load->wheel).fired,
+             ", falls and wake-ups included");
+    else
+        cost("advance", load->advance.ns, load->advance.count,
+             ", falls, refiles and firing included");
+}

@@ -1,0 +1,87 @@
+/*
+ * where.c - `tickwheel where`: the way of one deadline through the levels.
+ *
+ * A dial is turned to the expiration of each slot the deadline is filed in,
+ * and asked again, as the wheel does when the slot comes round.
+ */
+#include "tools.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char usage_text[] =
+    "usage: tickwheel where [--geometry SIZES] NOW DEADLINE\n"
+    "\n"
+    "Tells the slot in which a timer armed at the tick NOW for the tick\n"
+    "DEADLINE waits, until when, and where it falls from there.\n"
+    "\n"
+    "    --geometry SIZES    slots of each level, lowest first: 20, 60,60,12;\n"
+    "                        512r or 512,rounds for a wheel that goes round;\n"
+    "                        default 128,512,64\n";
+
+static void tell(const struct tkw_spot *spot)
+{
+    printf("level %" PRIu32 ", slot %" PRIu32, spot->level, spot->slot);
+    if (spot->rounds == 1)
+        printf(", passed over once");
+    else if (spot->rounds > 1)
+        printf(", passed over %" PRIu64 " times", spot->rounds);
+    printf(", until %" PRIu64 "\n", spot->expiration);
+}
+
+static void tell_way(const struct tkw_geometry *geometry, tkw_tick now,
+                     tkw_tick deadline)
+{
+    if (deadline == TKW_NEVER) {
+        puts("never");
+        return;
+    }
+    if (deadline <= now) {
+        puts("due now");
+        return;
+    }
+    struct tkw_dial dial;
+    tkw_dial_init(&dial, geometry, now, NULL);
+    for (;;) {
+        struct tkw_spot spot = tkw_dial_where(&dial, deadline);
+        if (spot.level == 0)
+            break;
+        tell(&spot);
+        tkw_dial_turn(&dial, spot.expiration);
+    }
+    printf("due at %" PRIu64 "\n", deadline);
+}
+
+int where_main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"geometry", required_argument, NULL, 'g'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    struct tkw_geometry geometry = {0};
+    tkw_tick now, deadline;
+
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        if (c == 'h')
+            return fputs(usage_text, stdout) < 0 ? EXIT_FAILED : EXIT_FINE;
+        if (c != 'g') {
+            option_refuse(c, argv);
+            return EXIT_USAGE;
+        }
+        if (!option_geometry("--geometry", optarg, &geometry))
+            return EXIT_USAGE;
+    }
+    if (argc - optind != 2) {
+        fprintf(stderr, "tickwheel: where wants NOW and DEADLINE; see "
+                        "tickwheel where --help\n");
+        return EXIT_USAGE;
+    }
+    if (!option_number("NOW", argv[optind], 0, UINT64_MAX, &now) ||
+        !option_number("DEADLINE", argv[optind + 1], 0, UINT64_MAX, &deadline))
+        return EXIT_USAGE;
+    tell_way(&geometry, now, deadline);
+    return EXIT_FINE;
+}
