@@ -67,9 +67,10 @@ static inline struct tkw_timer *queue_search(const struct tkw_queue *queue)
 {
     struct tkw_timer *first = NULL;
     for (unsigned i = 0; i < TKW_LANES; i++) {
+        if (list_is_empty(&queue->lanes[i]))
+            continue;
         struct tkw_timer *head = timer_of(queue->lanes[i].next);
-        if (!list_is_empty(&queue->lanes[i]) &&
-            (first == NULL || head->turn < first->turn))
+        if (first == NULL || head->turn < first->turn)
             first = head;
     }
     return first;
@@ -82,9 +83,8 @@ static inline struct tkw_timer *queue_search(const struct tkw_queue *queue)
 static inline struct tkw_timer *queue_first(const struct tkw_queue *queue)
 {
     const struct tkw_link *lane = &queue->lanes[queue->turn % TKW_LANES];
-    struct tkw_timer *head = timer_of(lane->next);
-    if (lane->next != lane && head->turn == queue->turn)
-        return head;
+    if (!list_is_empty(lane) && timer_of(lane->next)->turn == queue->turn)
+        return timer_of(lane->next);
     return queue_search(queue);
 }
 

@@ -27,9 +27,10 @@
  *      begin now end.  So of the slots that contain d and begin now, take the
  *      lowest: whatever they hold for d falls to one and the same slot, just
  *      below that one.
- *   3. There it goes to `fallen`, the higher levels first, and of each slot
- *      `fallen` before `direct`.  By 1 and by what happened before in the same
- *      way, that is arming order.
+ *   3. There it goes to `fallen`, which held nothing for d before: nothing falls
+ *      into a slot but at the tick at which the slot just above it begins.  The
+ *      higher levels go first, and of each slot `fallen` before `direct`.  By 1
+ *      and by what happened before in the same way, that is arming order.
  *   4. What is in `direct` of that slot was filed lower than all that has just
  *      fallen, so by 1 it was armed later; and it leaves later.
  *
@@ -316,28 +317,29 @@ static bool finish_tick(struct tkw_wheel *wheel, size_t *budget)
     return true;
 }
 
-/* Move on to a tick before which no slot begins. */
-static void pass_to(struct tkw_wheel *wheel, tkw_tick now)
+/* Begin the next tick at which a slot begins, if it comes by `now`. */
+static bool begin_next(struct tkw_wheel *wheel, tkw_tick now)
 {
-    dial_turn(&wheel->dial, now);
-    wheel->now = now;
+    if (now >= wheel->wake)
+        wheel->wake = dial_next(&wheel->dial);
+    if (now < wheel->wake || wheel->wake == TKW_NEVER)
+        return false;
+    begin_tick(wheel, wheel->wake);
+    return true;
 }
 
 bool tkw_wheel_advance_some(struct tkw_wheel *wheel, tkw_tick now,
                             size_t budget)
 {
     TKW_ASSERT(now >= wheel->now);
+    if (wheel->is_mid_tick && now < wheel->dial.now)
+        now = wheel->dial.now; /* an earlier advance has asked for it */
+
     while (now > wheel->now) {
-        if (!wheel->is_mid_tick) {
-            if (now >= wheel->wake)
-                wheel->wake = dial_next(&wheel->dial);
-            if (now < wheel->wake || wheel->wake == TKW_NEVER) {
-                pass_to(wheel, now);
-                return true;
-            }
-            begin_tick(wheel, wheel->wake);
-        }
-        if (!finish_tick(wheel, &budget)) {
+        if (!wheel->is_mid_tick && !begin_next(wheel, now)) {
+            dial_turn(&wheel->dial, now);
+            wheel->now = now;
+        } else if (!finish_tick(wheel, &budget)) {
             wheel->counters.stops++;
             return false;
         }
@@ -441,7 +443,7 @@ struct tkw_timer *tkw_wheel_walk(const struct tkw_wheel *wheel,
     return timer;
 }
 
-/* The number of the first list after `n` that is not empty, below `end`. */
+/* The number of the first list from `n` on that is not empty, below `end`. */
 static uint32_t find_list(const struct tkw_wheel *wheel, uint32_t n,
                           uint32_t end)
 {

@@ -129,20 +129,42 @@ static void an_unlimited_advance_finishes_a_stopped_one(void **state)
     }
 }
 
-/* L1.  Time standing still in the middle of a tick makes nothing ready. */
-static void standing_still_between_stops_fires_nothing(void **state)
+/*
+ * Time standing still goes on with the tick that was begun: it is not early,
+ * because an earlier advance has asked for that tick.  Nothing else happens.
+ */
+static void standing_still_between_stops_finishes_the_tick(void **state)
 {
     (void)state;
     struct tkw_timer timers[100];
     struct tkw_wheel *wheel = crowded(timers);
     assert_true(stop_after(wheel, 30));
-    tkw_wheel_advance(wheel, 399);
     assert_int_equal(tkw_wheel_now(wheel), 399);
-    assert_null(tkw_wheel_pop(wheel));
+    assert_false(tkw_wheel_advance_some(wheel, 399, 0));
     assert_stopped_well(wheel, 400);
-    tkw_wheel_advance(wheel, 400);
+    tkw_wheel_advance(wheel, 399);
+    assert_int_equal(tkw_wheel_now(wheel), 400);
     assert_crowd_fires(wheel, timers, 400);
+    assert_null(tkw_wheel_pop(wheel));
     wheel_done(wheel);
+}
+
+/* A loop in virtual time needs nothing but `next`, whatever the budget. */
+static void advancing_to_next_gets_there_with_any_budget(void **state)
+{
+    (void)state;
+    for (size_t budget = 1; budget < 5; budget++) {
+        struct tkw_timer timers[100];
+        struct tkw_wheel *wheel = crowded(timers);
+        size_t fired = 0;
+        for (unsigned i = 0; i < 1000 && fired < COUNT_OF(timers); i++) {
+            tkw_wheel_advance_some(wheel, tkw_wheel_next(wheel), budget);
+            while (tkw_wheel_pop(wheel) != NULL)
+                fired++;
+        }
+        assert_int_equal(fired, COUNT_OF(timers));
+        wheel_done(wheel);
+    }
 }
 
 /* Armed for the tick under way: with it, behind those armed before. */
@@ -317,7 +339,8 @@ int main(void)
         cmocka_unit_test(finished_ticks_are_ready_between_stops),
         cmocka_unit_test(no_budget_is_enough_for_nothing),
         cmocka_unit_test(an_unlimited_advance_finishes_a_stopped_one),
-        cmocka_unit_test(standing_still_between_stops_fires_nothing),
+        cmocka_unit_test(standing_still_between_stops_finishes_the_tick),
+        cmocka_unit_test(advancing_to_next_gets_there_with_any_budget),
         cmocka_unit_test(arming_for_the_unfinished_tick_is_in_time),
         cmocka_unit_test(cancelling_between_stops_is_final),
         cmocka_unit_test(postponing_between_stops_moves_the_deadline),

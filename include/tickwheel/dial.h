@@ -121,7 +121,7 @@ TKW_EXPORT const char *tkw_geometry_fault(const struct tkw_geometry *geometry);
 
 /*
  * Return how many 64-bit words of occupancy a dial of this geometry needs, or
- * 0 if the geometry is wrong.
+ * 0 if the geometry is wrong.  For engines: a dial to ask needs none.
  */
 TKW_EXPORT size_t tkw_dial_words(const struct tkw_geometry *geometry);
 
@@ -138,14 +138,17 @@ TKW_EXPORT int tkw_dial_init(struct tkw_dial *dial,
 
 /*
  * Tell where a deadline would be filed now, without filing anything.  Costs
- * O(levels) at worst.
+ * O(levels) at worst.  (TKW_NEVER, too, has a place on the dial; a wheel keeps
+ * timers armed for it aside.)
  */
 TKW_EXPORT struct tkw_spot tkw_dial_where(const struct tkw_dial *dial,
                                           tkw_tick deadline);
 
 /*
  * Tell when the next occupied slot begins: never later than the earliest
- * deadline filed.  TKW_NEVER if no slot is occupied.  O(levels).
+ * deadline filed.  TKW_NEVER if no slot is occupied.  O(levels).  Of a wheel
+ * with an unfinished tick this knows only what is still in slots: ask
+ * tkw_wheel_next().
  */
 TKW_EXPORT tkw_tick tkw_dial_next(const struct tkw_dial *dial);
 
@@ -162,7 +165,14 @@ TKW_EXPORT void tkw_dial_turn(struct tkw_dial *dial, tkw_tick now);
 /* Compare the dial with what can be derived anew, and say whether it holds. */
 TKW_EXPORT bool tkw_dial_check(const struct tkw_dial *dial);
 
-/* The tick `delay` after `now`; TKW_NEVER where the sum would pass it. */
+/*
+ * The tick `delay` after `now`; TKW_NEVER where the sum would pass it.
+ *
+ * For time that is counted in ticks.  A delay that begins at a reading of a
+ * finer clock must be added to that reading, and the sum rounded up:
+ * tkw_tick_deadline(clock + delay, unit).  To add it to the tick the reading
+ * lies in would be up to a tick early.
+ */
 TKW_EXPORT tkw_tick tkw_tick_after(tkw_tick now, tkw_tick delay);
 
 /*

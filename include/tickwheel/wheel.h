@@ -13,14 +13,17 @@
  *     };
  *
  *     struct tkw_wheel *wheel = malloc(tkw_wheel_bytes(NULL));
- *     tkw_wheel_init(wheel, tkw_wheel_bytes(NULL), NULL, now);
+ *     tkw_wheel_init(wheel, tkw_wheel_bytes(NULL), NULL, clock_ns() / ms);
  *
- *     tkw_wheel_arm(wheel, &connection->idle, tkw_tick_after(now, 30000));
+ *     tkw_wheel_arm(wheel, &connection->idle,
+ *                   tkw_tick_deadline(clock_ns() + 30 * second, ms));
  *     ...
- *     tkw_wheel_advance(wheel, now);
+ *     tkw_wheel_advance(wheel, tkw_tick_now(clock_ns(), ms));
  *     for (struct tkw_timer *t; (t = tkw_wheel_pop(wheel)) != NULL;)
  *         hang_up(TKW_CONTAINER(t, struct connection, idle));
  *     sleep_until(tkw_wheel_next(wheel));
+ *
+ * (examples/poll_loop.c is a whole program.)
  *
  * Promises:
  *   - never early: nothing is popped before time was advanced to its deadline;
@@ -28,8 +31,9 @@
  *   - ordered: by deadline, and equal deadlines in arming order;
  *   - O(1) to arm, cancel and postpone; a timer falls a level at most
  *     levels-1 times;
- *   - no empty ticks: skipping a million of them costs what skipping one does,
- *     and an empty wheel asks for no wake-up;
+ *   - no empty ticks: skipping a million of them costs what skipping one does
+ *     (with TKW_ROUNDS: per turn of the ring), and an empty wheel asks for no
+ *     wake-up;
  *   - one outcome per arming: popped, cancelled or drained.
  *
  * A whole upper slot falls at once.  With millions of timers pending that is
@@ -90,7 +94,7 @@ struct tkw_queue {
 
 /* Private. */
 struct tkw_slot {
-    struct tkw_queue fallen; /* from above: armed before ... */
+    struct tkw_queue fallen; /* from other slots: armed before ... */
     struct tkw_queue direct; /* ... what was armed straight into the slot */
 };
 
@@ -113,7 +117,7 @@ struct tkw_wheel {
 /*
  * Return the bytes a wheel of this geometry (NULL is the default) takes, its
  * slots included; 0 if the geometry is wrong, and then tkw_geometry_fault()
- * says why.
+ * says why.  (0 also where the bytes do not fit a size_t of 32 bits.)
  */
 TKW_EXPORT size_t tkw_wheel_bytes(const struct tkw_geometry *geometry);
 
@@ -146,7 +150,11 @@ TKW_EXPORT int tkw_wheel_init(struct tkw_wheel *wheel, size_t bytes,
 /*
  * Arm `timer` to expire at the absolute tick `deadline`, moving it if it is
  * armed already.  A deadline that has come makes it ready at once, last in
- * line.  TKW_NEVER never comes: the timer stays pending until cancelled.
+ * line: a loop that pops and arms again for the present does not end.
+ * TKW_NEVER never comes: the timer stays pending until cancelled.
+ *
+ * A timer that is armed must be moved, postponed and cancelled through the
+ * wheel it is armed in.
  *
  * The timer must stay at its address, and the wheel must outlive it, until it
  * is popped, cancelled or drained.
@@ -185,10 +193,10 @@ TKW_EXPORT bool tkw_timer_is_armed(const struct tkw_timer *timer);
 TKW_EXPORT void tkw_wheel_advance(struct tkw_wheel *wheel, tkw_tick now);
 
 /*
- * The same, but touch at most `budget` timers.  Returns whether `now` has been
- * reached.  If not, a tick is unfinished: tkw_wheel_now() is the one before it
- * (what was due by then is ready), tkw_wheel_next() is the same until another
- * advance has gone past, and anything may be called in between.
+ * The same, but touch at most `budget` timers; 0 is legal.  Returns whether `now`
+ * has been reached.  If not, a tick is unfinished: tkw_wheel_now() is the one
+ * before it (what was due by then is ready), and so is tkw_wheel_next().  Anything
+ * may be called in between; any further advance, even to the same tick, goes on.
  */
 TKW_EXPORT bool tkw_wheel_advance_some(struct tkw_wheel *wheel, tkw_tick now,
                                        size_t budget);
@@ -200,7 +208,8 @@ TKW_EXPORT struct tkw_timer *tkw_wheel_pop(struct tkw_wheel *wheel);
  * Tell when to advance next: at the earliest deadline or before it, for a slot
  * that has to fall or whose timers were postponed.  The present tick while
  * anything is ready or a tick is unfinished; TKW_NEVER if there is nothing to
- * wake up for.  O(levels).
+ * wake up for.  May lie before your clock: examples/poll_loop.c makes a timeout
+ * of it.  O(levels).
  */
 TKW_EXPORT tkw_tick tkw_wheel_next(const struct tkw_wheel *wheel);
 

@@ -162,7 +162,7 @@ void toy_look_inside(struct toy *toy)
     struct judge *judge = &toy->judge;
     const struct tkw_wheel *wheel = toy->wheel;
 
-    judge->is_unfinished = judge->is_stopped = wheel->is_mid_tick;
+    judge->is_unfinished = wheel->is_mid_tick;
     judge->farthest = wheel->dial.now;
     judge->allowance = 0;
     for (const struct tkw_link *link = wheel->due.next; link != &wheel->due;

@@ -242,10 +242,8 @@ static void judge_budget(struct judge *judge, const struct op *op,
                                      AT_MOST, judge->allowance});
         judge->allowance -= moves(judge->work);
     }
-    if (op->result && op->tick >= judge->farthest)
+    if (op->result)
         judge->allowance = 0;
-    else if (op->budget == NO_BUDGET)
-        judge->allowance = UINT32_MAX; /* what it touched shows only later */
 }
 
 /* L7: no slot is visited in vain, and no wake-up is. */
@@ -282,9 +280,13 @@ static void do_advance(struct judge *judge, struct op *op)
         judge->farthest = op->tick;
 
     if (op->result || op->budget == NO_BUDGET) {
-        expect(judge, (struct claim){"L2", CALL_NOW, 0, now, EQUAL, op->tick});
+        /* Even standing still finishes the tick that was begun. */
+        bool is_more = judge->is_unfinished && op->tick == old;
+        expect(judge, (struct claim){"L2", CALL_NOW, 0, now, EQUAL,
+                                     op->tick + is_more});
     } else {
-        expect(judge, (struct claim){"L9", CALL_NOW, 0, now, BELOW, op->tick});
+        expect(judge, (struct claim){"L9", CALL_NOW, 0, now, AT_MOST,
+                                     op->tick - !judge->is_unfinished});
         expect(judge, (struct claim){"L9", CALL_NOW, 0, now, AT_LEAST, old});
     }
     if (judge->has_failed)
@@ -298,9 +300,7 @@ static void do_advance(struct judge *judge, struct op *op)
                    now == old && moves(judge->work) == moves(before));
     else
         judge->idle_stops = 0;
-    judge->is_stopped = !op->result;
-    judge->is_unfinished =
-        !op->result || (judge->is_unfinished && op->tick < judge->farthest);
+    judge->is_unfinished = !op->result;
     expect(judge, (struct claim){"L9", CALL_STOPS, 0, judge->work.stops, EQUAL,
                                  judge->stops});
 }
@@ -322,9 +322,7 @@ static void judge_next(struct judge *judge)
     tkw_tick earliest = oracle_earliest(oracle);
 
     judge->next = next;
-    if (judge->is_unfinished && next == oracle->now)
-        return;
-    if (oracle_ready_count(oracle) > 0 || judge->is_stopped) {
+    if (oracle_ready_count(oracle) > 0 || judge->is_unfinished) {
         expect(judge,
                (struct claim){"L8", CALL_NEXT, 0, next, EQUAL, oracle->now});
     } else if (earliest == TKW_NEVER &&

@@ -55,9 +55,7 @@ struct judge {
     uint64_t stops;      /* advances that said false */
     uint64_t meddled;    /* operations in the middle of an advance */
     tkw_tick farthest;   /* where time may have got to: the latest target */
-    bool is_stopped;     /* the last advance said false */
-    bool is_unfinished;  /* so did an earlier one, and the last only went a part
-                           of that way: it may have been enough, or not */
+    bool is_unfinished;  /* the last advance said false */
     uint64_t allowance;  /* timers that may yet be touched, until it is done */
     uint64_t idle_stops; /* stops in a row that changed nothing visible */
 
