@@ -231,8 +231,29 @@ static bool check_occupancy(const struct tkw_level *level)
     return true;
 }
 
+/* What follows from sizes alone: laid out once more, it is the same. */
+static bool check_layout(const struct tkw_dial *dial)
+{
+    struct tkw_dial fresh = {.slot_count = 0};
+    for (uint32_t i = 0; i < dial->level_count; i++) {
+        const struct tkw_level *level = &dial->levels[i];
+        const struct tkw_level *own = &fresh.levels[i];
+        add_level(&fresh, level->tick, level->size);
+        if (level->first != own->first || level->size_mask != own->size_mask ||
+            level->tick_shift != own->tick_shift)
+            return false;
+        if (i > 0 && level->tick != level[-1].tick * level[-1].size)
+            return false;
+    }
+    index_distances(&fresh);
+    return dial->slot_count == fresh.slot_count &&
+           memcmp(dial->lowest, fresh.lowest, sizeof fresh.lowest) == 0;
+}
+
 bool tkw_dial_check(const struct tkw_dial *dial)
 {
+    if (!check_layout(dial))
+        return false;
     if (dial->level_count < 64 && dial->busy >> dial->level_count != 0)
         return false;
     for (uint32_t i = 0; i < dial->level_count; i++) {

@@ -78,10 +78,17 @@ static bool check_turns(const struct tkw_queue *queue, unsigned lane)
     return true;
 }
 
+/* A queue that can be joined: whoever joins next gets a turn after all. */
 static bool check_queue(const struct tkw_queue *queue, size_t *count)
 {
     for (unsigned i = 0; i < TKW_LANES; i++) {
-        if (!check_links(&queue->lanes[i], count) || !check_turns(queue, i))
+        const struct tkw_link *lane = &queue->lanes[i];
+        if (!check_links(lane, count) || !check_turns(queue, i))
+            return false;
+        if (list_is_empty(lane))
+            continue;
+        uint32_t last = timer_of(lane->prev)->turn;
+        if (last >= queue->turn && queue->turn != TURN_MAX)
             return false;
     }
     return true;

@@ -63,6 +63,9 @@ static void different_faults_are_told_apart(void **state)
             assert_string_not_equal(tkw_geometry_fault(&wrong[i]),
                                     tkw_geometry_fault(&wrong[j]));
     }
+    static const struct tkw_geometry empty_first = {.sizes = {0, 20}};
+    assert_string_equal(tkw_geometry_fault(&empty_first),
+                        tkw_geometry_fault(&wrong[1]));
 }
 
 /* As far as one can go in each direction, and not a step further. */
@@ -294,9 +297,81 @@ static void check_sees_a_member_past_the_size(void **state)
     wheel_done(wheel);
 }
 
+/* Also the last word of several, where no other word is in use. */
+static void check_sees_a_member_past_the_size_in_the_last_word(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry shape = {.sizes = {129, 10}};
+    struct tkw_timer timer = {0};
+    struct tkw_wheel *wheel = wheel_of(&shape, 0);
+    tkw_wheel_arm(wheel, &timer, 128);
+    uint64_t *words = wheel->dial.levels[0].occupancy;
+    assert_int_equal(words[2], 1);
+    assert_check_sees(&wheel->dial, &words[2], UINT64_C(1) << 1);
+    assert_check_sees(&wheel->dial, &words[2], UINT64_C(1) << 63);
+    wheel_done(wheel);
+}
+
+/* With 63 levels one bit is left over, with 64 none. */
+static void check_sees_a_busy_level_past_the_last(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry shape = {.sizes = {4, 2}};
+    struct tkw_dial dial;
+    assert_int_equal(tkw_dial_init(&dial, &shape, 0, NULL), 0);
+    assert_int_equal(dial.level_count, 63);
+    assert_check_sees(&dial, &dial.busy, UINT64_C(1) << 63);
+}
+
+/* The hands are looked at though there is no occupancy to look at. */
+static void check_sees_a_displaced_hand_without_words(void **state)
+{
+    (void)state;
+    struct tkw_dial dial;
+    assert_int_equal(tkw_dial_init(&dial, &kafka, 12345, NULL), 0);
+    for (uint32_t n = 0; n < dial.level_count; n++)
+        assert_check_sees(&dial, &dial.levels[n].hand, 1);
+}
+
+/* What follows from the sizes is derived anew, not believed. */
+static void check_sees_a_layout_that_does_not_follow(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+        struct tkw_dial dial;
+        assert_int_equal(tkw_dial_init(&dial, &shapes[s], 77, NULL), 0);
+        assert_true(tkw_dial_check(&dial));
+        for (uint32_t n = 0; n < dial.level_count; n++) {
+            struct tkw_level right = dial.levels[n];
+            struct tkw_level *level = &dial.levels[n];
+            level->size_mask ^= 1;
+            assert_false(tkw_dial_check(&dial));
+            *level = right;
+            level->tick_shift ^= 1;
+            assert_false(tkw_dial_check(&dial));
+            *level = right;
+            level->first++;
+            assert_false(tkw_dial_check(&dial));
+            *level = right;
+        }
+        dial.slot_count++;
+        assert_false(tkw_dial_check(&dial));
+        dial.slot_count--;
+        dial.lowest[64]++;
+        assert_false(tkw_dial_check(&dial));
+    }
+
+    /* Ticks are the spans of the levels below. */
+    struct tkw_dial dial;
+    assert_int_equal(tkw_dial_init(&dial, &kafka, 0, NULL), 0);
+    dial.levels[14].tick++;
+    assert_false(tkw_dial_check(&dial));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(check_sees_a_layout_that_does_not_follow),
         cmocka_unit_test(wrong_geometries_are_refused_with_a_reason),
         cmocka_unit_test(different_faults_are_told_apart),
         cmocka_unit_test(the_largest_geometries_are_right),
@@ -310,6 +385,9 @@ int main(void)
         cmocka_unit_test(check_sees_a_level_of_wrong_busyness),
         cmocka_unit_test(check_sees_a_summary_that_lies),
         cmocka_unit_test(check_sees_a_member_past_the_size),
+        cmocka_unit_test(check_sees_a_member_past_the_size_in_the_last_word),
+        cmocka_unit_test(check_sees_a_busy_level_past_the_last),
+        cmocka_unit_test(check_sees_a_displaced_hand_without_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -370,6 +370,41 @@ static void the_largest_deadline_has_a_place(void **state)
     }
 }
 
+/* Where a size or a tick is a power of two, nothing is divided. */
+static void powers_of_two_are_shifted_and_masked(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+        struct tkw_dial dial = dial_at(&shapes[s], 0);
+        for (uint32_t n = 0; n < dial.level_count; n++) {
+            const struct tkw_level *level = &dial.levels[n];
+            bool is_shifted = __builtin_popcountll(level->tick) == 1;
+            bool is_masked = __builtin_popcountll(level->size) == 1;
+            assert_int_equal(level->tick_shift,
+                             is_shifted ? __builtin_ctzll(level->tick)
+                                        : TKW_NO_SHIFT);
+            assert_int_equal(level->size_mask, is_masked ? level->size - 1 : 0);
+        }
+    }
+}
+
+/*
+ * L6.  Looking for a level begins at the lowest that could take a distance of so
+ * many bits: no lower, which would cost time, and no higher.
+ */
+static void the_search_begins_at_the_lowest_level_in_question(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+        struct tkw_dial dial = dial_at(&shapes[s], 0);
+        for (unsigned bits = 1; bits <= 64; bits++) {
+            tkw_tick least = UINT64_C(1) << (bits - 1);
+            uint32_t level = naive_where(&shapes[s], 0, least).level;
+            assert_int_equal(dial.lowest[bits] + 1, level);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +422,8 @@ int main(void)
         cmocka_unit_test(rounding_is_never_early_and_never_overflows),
         cmocka_unit_test(sums_saturate_at_never),
         cmocka_unit_test(the_largest_deadline_has_a_place),
+        cmocka_unit_test(powers_of_two_are_shifted_and_masked),
+        cmocka_unit_test(the_search_begins_at_the_lowest_level_in_question),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,10 +231,19 @@ static void check_sees_a_wrong_turn(void **state)
     ASSERT_SEEN(scene.wheel, scene.direct[5].turn, 5 + 2 * TKW_LANES);
     ASSERT_SEEN(scene.wheel, scene.direct[5].turn, 5 - TKW_LANES);
     ASSERT_SEEN(scene.wheel, slot->direct.turn, 0);
+    ASSERT_SEEN(scene.wheel, slot->direct.turn, COUNT_OF(scene.direct) - 1);
     ASSERT_SEEN(scene.wheel, scene.wheel->slots[19].direct.turn, 1);
     ASSERT_SEEN(scene.wheel, scene.wheel->slots[19].fallen.turn, 1);
 
+    /* Each queue for itself: an empty turn hides what is in it. */
+    struct tkw_timer also = {0};
+    tkw_wheel_arm(scene.wheel, &also, 30);
+    assert_true(tkw_wheel_check(scene.wheel));
+    ASSERT_SEEN(scene.wheel, scene.wheel->slots[10].fallen.turn, 0);
+    ASSERT_SEEN(scene.wheel, scene.wheel->slots[10].direct.turn, 0);
+
     /* The largest turn may be had by many, but nothing follows it. */
+    slot->direct.turn = UINT32_MAX;
     for (size_t i = TKW_LANES - 1; i < COUNT_OF(scene.direct); i += TKW_LANES)
         scene.direct[i].turn = UINT32_MAX;
     assert_true(tkw_wheel_check(scene.wheel));
@@ -424,6 +433,94 @@ static void check_sees_a_timer_linked_from_two_lists(void **state)
     wheel_done(scene.wheel);
 }
 
+/* Rounds: only the last level keeps what is a turn ahead, the first does not. */
+static void check_sees_a_round_below_the_last_level(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry two = {.sizes = {4, 8},
+                                            .beyond = TKW_ROUNDS};
+    struct tkw_timer near = {0}, far = {0};
+    struct tkw_wheel *wheel = wheel_of(&two, 9);
+    struct tkw_level *level = &wheel->dial.levels[0];
+    tkw_wheel_arm(wheel, &near, 12);
+    tkw_wheel_arm(wheel, &far, 41); /* the hand's own slot, a turn ahead */
+    assert_place(wheel, &near, 1, 0);
+    assert_place(wheel, &far, 2, 2);
+    ASSERT_SEEN(wheel, near.deadline, 16);
+    ASSERT_SEEN(wheel, far.deadline, 11);
+
+    wheel->now = wheel->dial.now = level->hand = level->start = 8;
+    assert_false(tkw_wheel_check(wheel)); /* slot 0 is current, and filled */
+    wheel->now = wheel->dial.now = level->hand = level->start = 9;
+    wheel_done(wheel);
+}
+
+/* Until an unfinished tick has come to a level, its slot may be filled. */
+static void check_sees_a_slot_that_an_unfinished_tick_left_behind(void **state)
+{
+    (void)state;
+    struct tkw_timer high = {0}, low = {0};
+    struct tkw_wheel *wheel = wheel_of(&kafka, 0);
+    tkw_wheel_arm(wheel, &high, 400);
+    tkw_wheel_advance(wheel, 385);
+    tkw_wheel_arm(wheel, &low, 405);
+    assert_place(wheel, &low, 2, 0);
+    assert_false(tkw_wheel_advance_some(wheel, 400, 0));
+    assert_int_equal(wheel->levels_left, 2);
+    assert_true(tkw_wheel_check(wheel));
+    ASSERT_SEEN(wheel, wheel->levels_left, 1);
+
+    assert_true(tkw_wheel_cancel(wheel, &high));
+    wheel->now = 400;
+    wheel->is_mid_tick = 0;
+    assert_false(tkw_wheel_check(wheel));
+    wheel->now = 399;
+    wheel->is_mid_tick = 1;
+    wheel_done(wheel);
+}
+
+/* Of every timer, not only of the first in a list. */
+static void check_looks_at_every_home_and_deadline(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    for (size_t i = 0; i < COUNT_OF(scene.direct); i++) {
+        ASSERT_SEEN(scene.wheel, scene.direct[i].home, 14);
+        ASSERT_SEEN(scene.wheel, scene.direct[i].deadline, 36);
+    }
+    for (size_t i = 0; i < COUNT_OF(scene.fallen); i++) {
+        ASSERT_SEEN(scene.wheel, scene.fallen[i].home, 11);
+        ASSERT_SEEN(scene.wheel, scene.fallen[i].deadline, 31);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        ASSERT_SEEN(scene.wheel, scene.ready[i].home, 0);
+        ASSERT_SEEN(scene.wheel, scene.ready[i].deadline, 23);
+        ASSERT_SEEN(scene.wheel, scene.never[i].home, 0);
+        ASSERT_SEEN(scene.wheel, scene.never[i].deadline, 23);
+    }
+    wheel_done(scene.wheel);
+}
+
+/* What was armed for an unfinished tick, with nothing else left of it. */
+static void check_sees_what_is_left_late(void **state)
+{
+    (void)state;
+    struct tkw_timer timer = {0}, late = {0};
+    struct tkw_wheel *wheel = wheel_of(&kafka, 0);
+    tkw_wheel_arm(wheel, &timer, 400);
+    assert_false(tkw_wheel_advance_some(wheel, 400, 0));
+    tkw_wheel_arm(wheel, &late, 400);
+    assert_true(tkw_wheel_cancel(wheel, &timer));
+    assert_true(tkw_wheel_check(wheel));
+    wheel->now = 400;
+    wheel->is_mid_tick = 0;
+    assert_false(tkw_wheel_check(wheel));
+    wheel->now = 399;
+    wheel->is_mid_tick = 1;
+    wheel_done(wheel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +542,10 @@ int main(void)
         cmocka_unit_test(check_sees_what_is_left_moving),
         cmocka_unit_test(check_sees_each_list_left_over_from_a_tick),
         cmocka_unit_test(check_sees_a_timer_linked_from_two_lists),
+        cmocka_unit_test(check_sees_a_round_below_the_last_level),
+        cmocka_unit_test(check_sees_a_slot_that_an_unfinished_tick_left_behind),
+        cmocka_unit_test(check_looks_at_every_home_and_deadline),
+        cmocka_unit_test(check_sees_what_is_left_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

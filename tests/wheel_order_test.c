@@ -338,6 +338,31 @@ static void order_survives_the_end_of_turns(void **state)
     wheel_done(wheel);
 }
 
+/*
+ * Where the lane whose turn it is has run empty, what lies behind its head in
+ * memory is no timer, even if it looks like one that has that very turn: half
+ * of an address within the wheel.
+ */
+static void an_empty_lane_is_not_taken_for_a_timer(void **state)
+{
+    (void)state;
+    struct tkw_timer timers[TKW_LANES] = {0};
+    struct tkw_wheel *wheel = wheel_of(&kafka, 0);
+    uint32_t half = (uint32_t)((uint64_t)(uintptr_t)wheel >> 32);
+    size_t kept = (half + 2) % TKW_LANES;
+    for (size_t i = 0; i < TKW_LANES; i++)
+        tkw_wheel_arm(wheel, &timers[i], 445);
+    tkw_wheel_advance(wheel, 400);
+    assert_false(tkw_wheel_advance_some(wheel, 440, 0));
+    for (size_t i = 0; i < TKW_LANES; i++) {
+        if (i != kept)
+            assert_true(tkw_wheel_cancel(wheel, &timers[i]));
+    }
+    wheel->moving.fallen.turn = half;
+    assert_fires_on_time(wheel, &timers[kept]);
+    wheel_done(wheel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +377,7 @@ int main(void)
         cmocka_unit_test(ready_timers_leave_as_they_became_ready),
         cmocka_unit_test(armed_between_stops_they_leave_in_arming_order),
         cmocka_unit_test(random_calls_agree_with_a_sorted_line),
+        cmocka_unit_test(an_empty_lane_is_not_taken_for_a_timer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

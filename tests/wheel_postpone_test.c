@@ -234,6 +234,20 @@ static void a_storm_of_postponing_ends_on_the_last_deadlines(void **state)
     }
 }
 
+/* The deadline it has already is no later one: it falls as if never asked. */
+static void an_equal_deadline_is_not_counted_as_postponed(void **state)
+{
+    (void)state;
+    struct tkw_timer timer = {0};
+    struct tkw_wheel *wheel = wheel_of(&kafka, 0);
+    tkw_wheel_arm(wheel, &timer, 445);
+    assert_true(tkw_wheel_postpone(wheel, &timer, 445));
+    assert_fires_on_time(wheel, &timer);
+    assert_int_equal(tkw_wheel_counters(wheel).refiles, 0);
+    assert_int_equal(tkw_wheel_counters(wheel).falls, 2);
+    wheel_done(wheel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +262,7 @@ int main(void)
         cmocka_unit_test(a_timer_can_be_postponed_to_never_and_back),
         cmocka_unit_test(a_postponed_timer_can_be_cancelled_and_armed),
         cmocka_unit_test(a_storm_of_postponing_ends_on_the_last_deadlines),
+        cmocka_unit_test(an_equal_deadline_is_not_counted_as_postponed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
