@@ -317,6 +317,7 @@ static bool take_option(struct plan *plan, int option, char *text)
         plan->is_in_process = true;
         return true;
     default:
+        fprintf(stderr, "bench: see ./run bench --help\n");
         return false; /* getopt has said what is wrong */
     }
 }

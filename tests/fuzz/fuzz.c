@@ -24,6 +24,9 @@
 /* With TKW_ROUNDS every turn may cost a visit: few at a time. */
 #define TURNS_MAX 8
 
+_Static_assert(INPUT_MAX + TIMERS_MAX * (TIMERS_MAX + 1) < TAPE_OPS_MAX,
+               "an operation a byte, and reading out, fit on the tape");
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct input {
@@ -182,8 +185,6 @@ static void do_op(struct trial *trial, struct judge *judge, struct op op)
 {
     struct tape *tape = &trial->tape;
 
-    if (tape->op_count == TAPE_OPS_MAX)
-        return;
     tape->ops[tape->op_count] = op;
     trial->op_at = tape->op_count++;
     if (!trial_do(trial, judge))
