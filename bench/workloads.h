@@ -1,6 +1,7 @@
 /*
  * workloads.h - every workload, compiled around one structure.  Included at the
- * end of the structure's file, which has defined STRUCTURE (its name), N_MAX and
+ * end of the structure's file, which has defined STRUCTURE (its name), N_MAX,
+ * and
  *
  *     struct state;
  *     static struct state *make(size_t n);       n idle timers, time at 0
@@ -162,8 +163,8 @@ static double run_touch(const struct bench_load *load)
     for (uint32_t id = 0; id < load->n; id++)
         arm(s, id, 1 + bench_below(&dice, TOUCH_LIMIT_MS));
 
-    /* Three limits long, or longer where n is small. */
-    uint64_t length = 3 * TOUCH_LIMIT_MS;
+    /* A limit long, or longer where n is small. */
+    uint64_t length = TOUCH_LIMIT_MS;
     size_t ops = ops_for(TOUCH_OPS_MIN, load->n);
     if (length * load->n / TOUCH_EVERY_MS < ops)
         length = ops * TOUCH_EVERY_MS / load->n;

@@ -1,6 +1,6 @@
 /*
- * assertion.h - the library's assertion.  Builds without a libc define TKW_ASSERT
- * themselves, or define NDEBUG.
+ * assertion.h - the library's assertion.  Builds without a libc define
+ * TKW_ASSERT themselves, or define NDEBUG.
  */
 #ifndef TKW_ASSERTION_H
 #define TKW_ASSERTION_H

@@ -4,8 +4,8 @@
  *
  * Walking one list of timers that are not in the cache costs a cache miss after
  * another: the next address is known only when the timer has arrived.  So the
- * timers join four lists in turn, and while one is being dealt with the heads of
- * the other three are on their way.
+ * timers join four lists in turn, and while one is being dealt with the heads
+ * of the other three are on their way.
  *
  *     lane 0    0   4   8  12       the number is the timer's turn;
  *     lane 1    1       9           5, 2 and 11 were cancelled

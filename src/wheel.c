@@ -22,15 +22,15 @@
  *   1. The level that takes d never rises: it is the lowest whose hand is less
  *      than `size` slots before d's slot, and hands only move towards it.  So
  *      the second is filed at the level the first was filed at, or lower.
- *   2. A slot is emptied at the tick at which it begins.  The hands of all lower
+ *   2. A slot is emptied at the tick at which it begins.  The hands of lower
  *      levels stand at that tick too, and their windows end where slots that
  *      begin now end.  So of the slots that contain d and begin now, take the
  *      lowest: whatever they hold for d falls to one and the same slot, just
  *      below that one.
- *   3. There it goes to `fallen`, which held nothing for d before: nothing falls
- *      into a slot but at the tick at which the slot just above it begins.  The
- *      higher levels go first, and of each slot `fallen` before `direct`.  By 1
- *      and by what happened before in the same way, that is arming order.
+ *   3. There it goes to `fallen`, which held nothing for d before: timers fall
+ *      into a slot only at the tick at which the slot just above it begins.
+ *      The higher levels go first, and of each slot `fallen` before `direct`.
+ *      By 1 and by what happened before in the same way, that is arming order.
  *   4. What is in `direct` of that slot was filed lower than all that has just
  *      fallen, so by 1 it was armed later; and it leaves later.
  *

@@ -389,8 +389,8 @@ static void powers_of_two_are_shifted_and_masked(void **state)
 }
 
 /*
- * L6.  Looking for a level begins at the lowest that could take a distance of so
- * many bits: no lower, which would cost time, and no higher.
+ * L6.  Looking for a level begins at the lowest that could take a distance of
+ * so many bits: no lower, which would cost time, and no higher.
  */
 static void the_search_begins_at_the_lowest_level_in_question(void **state)
 {

@@ -9,7 +9,8 @@ static const struct tkw_geometry hashed = {.sizes = {32}, .beyond = TKW_ROUNDS};
 
 /*
  * Linux 2020 (timer: prevent base->clk from moving backward).
- * Planted: shelve_by_deadline() sets wheel->now to the deadline of a timer that is due.
+ * Planted: shelve_by_deadline() sets wheel->now to the deadline of a timer that
+ * is due.
  */
 static void arming_an_expired_timer_does_not_move_the_clock_back(void **state)
 {

@@ -433,7 +433,7 @@ static void check_sees_a_timer_linked_from_two_lists(void **state)
     wheel_done(scene.wheel);
 }
 
-/* Rounds: only the last level keeps what is a turn ahead, the first does not. */
+/* Rounds: only the last level keeps what is a turn ahead. */
 static void check_sees_a_round_below_the_last_level(void **state)
 {
     (void)state;

@@ -62,7 +62,8 @@ typedef uint64_t tkw_tick;
 #define TKW_ROUNDS 1
 
 /*
- * The shape of a dial.  All zero means the default: sizes {128, 512, 64}, growing.
+ * The shape of a dial.  All zero means the default: sizes {128, 512, 64},
+ * growing.
  * No sizes but TKW_ROUNDS means the default sizes, going round.
  *
  *     struct tkw_geometry kafka = {.sizes = {20}};

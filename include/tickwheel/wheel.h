@@ -188,15 +188,16 @@ TKW_EXPORT bool tkw_timer_is_armed(const struct tkw_timer *timer);
  * Move time forward to `now`.  Whatever is due by then becomes ready.  Time
  * standing still is fine; back is a bug, ignored where assertions are off.
  * The cost follows the timers that fall or expire, not the ticks skipped; with
- * TKW_ROUNDS also the turns of the ring, each of which passes over what it holds.
+ * TKW_ROUNDS also the turns of the ring, each passing over what is there.
  */
 TKW_EXPORT void tkw_wheel_advance(struct tkw_wheel *wheel, tkw_tick now);
 
 /*
- * The same, but touch at most `budget` timers; 0 is legal.  Returns whether `now`
- * has been reached.  If not, a tick is unfinished: tkw_wheel_now() is the one
- * before it (what was due by then is ready), and so is tkw_wheel_next().  Anything
- * may be called in between; any further advance, even to the same tick, goes on.
+ * The same, but touch at most `budget` timers; 0 is legal.  Returns whether
+ * `now` has been reached.  If not, a tick is unfinished: tkw_wheel_now() is the
+ * one before it (what was due by then is ready), and so is tkw_wheel_next().
+ * Anything may be called in between; any further advance, even to the same
+ * tick, goes on.
  */
 TKW_EXPORT bool tkw_wheel_advance_some(struct tkw_wheel *wheel, tkw_tick now,
                                        size_t budget);
