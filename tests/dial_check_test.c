@@ -366,6 +366,13 @@ static void check_sees_a_layout_that_does_not_follow(void **state)
     assert_int_equal(tkw_dial_init(&dial, &kafka, 0, NULL), 0);
     dial.levels[14].tick++;
     assert_false(tkw_dial_check(&dial));
+
+    /* The second of two: nothing above it would notice. */
+    static const struct tkw_geometry two = {.sizes = {3, 5},
+                                            .beyond = TKW_ROUNDS};
+    assert_int_equal(tkw_dial_init(&dial, &two, 0, NULL), 0);
+    dial.levels[1].tick = 5;
+    assert_false(tkw_dial_check(&dial));
 }
 
 int main(void)
