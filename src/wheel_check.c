@@ -17,8 +17,8 @@ static bool check_filed(const struct tkw_wheel *wheel,
     uint64_t own = level_number(level, timer->deadline);
     if (timer->deadline <= wheel->now)
         return false;
-    if (timer->home &
-        HOME_POSTPONED) /* its old deadline, unknown, was earlier */
+    /* Postponed, it is where an earlier deadline, now unknown, had put it. */
+    if (timer->home & HOME_POSTPONED)
         return own >= number;
 
     bool is_last = level == &wheel->dial.levels[wheel->dial.level_count - 1];
