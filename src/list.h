@@ -36,11 +36,17 @@ static inline void list_append(struct tkw_link *head, struct tkw_link *link)
     head->prev = link;
 }
 
-/* The link itself keeps pointing where it was. */
-static inline void list_remove(const struct tkw_link *link)
+/*
+ * Returns whether the list is empty now.  The link itself keeps pointing where
+ * it was.
+ */
+static inline bool list_remove(const struct tkw_link *link)
 {
-    link->prev->next = link->next;
-    link->next->prev = link->prev;
+    struct tkw_link *next = link->next;
+    struct tkw_link *prev = link->prev;
+    prev->next = next;
+    next->prev = prev;
+    return next == prev;
 }
 
 /* Append all of `from` to `head`, in order, leaving `from` empty. */

@@ -63,6 +63,14 @@ _Static_assert(_Alignof(struct tkw_wheel) >= _Alignof(uint64_t) &&
                    sizeof(struct tkw_slot) % _Alignof(uint64_t) == 0,
                "the occupancy words can follow the slots");
 
+/*
+ * Arm, postpone and cancel are called by the million on timers that are in no
+ * cache.  What they cost is how many of them a processor can have under way at
+ * once while it waits for memory: few instructions, few stores.  So what is
+ * rare there is a function of its own, called last; the rest needs no stack.
+ */
+#define RARE __attribute__((noinline))
+
 static inline bool is_armed(const struct tkw_timer *timer)
 {
     return timer->link.next != NULL;
@@ -73,6 +81,15 @@ static void shelve(struct tkw_link *list, struct tkw_timer *timer)
 {
     timer->home = HOME_NONE;
     list_append(list, &timer->link);
+}
+
+/* A slot that was empty is not any more.  Returns its level. */
+static RARE const struct tkw_level *
+occupy(struct tkw_wheel *wheel, const struct tkw_level *level, uint32_t slot)
+{
+    dial_occupy(&wheel->dial, level, slot);
+    wheel->wake = 0;
+    return level;
 }
 
 /* File a timer whose deadline is to come.  Returns its level. */
@@ -86,14 +103,13 @@ file(struct tkw_wheel *wheel, struct tkw_timer *timer, bool is_falling)
 
     timer->home = level->first + slot;
     struct tkw_slot *home = &wheel->slots[timer->home];
-    if (queue_join(is_falling ? &home->fallen : &home->direct, timer)) {
-        dial_occupy(&wheel->dial, level, slot);
-        wheel->wake = 0;
-    }
+    if (queue_join(is_falling ? &home->fallen : &home->direct, timer))
+        return occupy(wheel, level, slot);
     return level;
 }
 
-static void shelve_by_deadline(struct tkw_wheel *wheel, struct tkw_timer *timer)
+static RARE void shelve_by_deadline(struct tkw_wheel *wheel,
+                                    struct tkw_timer *timer)
 {
     if (timer->deadline == TKW_NEVER)
         shelve(&wheel->never, timer);
@@ -101,6 +117,17 @@ static void shelve_by_deadline(struct tkw_wheel *wheel, struct tkw_timer *timer)
         shelve(&wheel->ready, timer);
     else
         shelve(&wheel->late, timer);
+}
+
+/* Put a timer where its new deadline wants it. */
+static inline void place(struct tkw_wheel *wheel, struct tkw_timer *timer,
+                         tkw_tick deadline)
+{
+    timer->deadline = deadline;
+    if (deadline > wheel->dial.now && deadline != TKW_NEVER)
+        file(wheel, timer, false);
+    else
+        shelve_by_deadline(wheel, timer);
 }
 
 static void slot_init(struct tkw_slot *slot)
@@ -115,34 +142,30 @@ static bool slot_is_empty(const struct tkw_slot *slot)
 }
 
 /*
- * If nothing is left in the slot where a timer was, say so.  One taken from
- * `moving` still names the slot it came from: to say it again is harmless.
+ * The list a timer was in is empty now.  If its whole slot is, say so.  One
+ * taken from `moving` still names the slot it came from: to say it again is
+ * harmless.  Returns true, for those who call it last.
  */
-static void leave_home(struct tkw_wheel *wheel, const struct tkw_timer *timer)
+static RARE bool leave_home(struct tkw_wheel *wheel,
+                            const struct tkw_timer *timer)
 {
     uint32_t home = timer->home & ~HOME_POSTPONED;
     if (home == HOME_NONE || !slot_is_empty(&wheel->slots[home]))
-        return;
+        return true;
 
     const struct tkw_level *level = dial_level_of(&wheel->dial, home);
     dial_vacate(&wheel->dial, level, home - level->first);
     wheel->slots[home].fallen.turn = 0;
     wheel->slots[home].direct.turn = 0;
+    return true;
 }
 
-/* Unlink an armed timer, leaving its own fields as they are. */
-static inline void unlink_timer(struct tkw_wheel *wheel,
-                                struct tkw_timer *timer)
+/* Take an armed timer out, idle from now on.  Returns true. */
+static inline bool release(struct tkw_wheel *wheel, struct tkw_timer *timer)
 {
-    list_remove(&timer->link);
-    if (timer->link.next == timer->link.prev) /* it was alone in its list */
-        leave_home(wheel, timer);
-}
-
-static inline void release(struct tkw_wheel *wheel, struct tkw_timer *timer)
-{
-    unlink_timer(wheel, timer);
+    bool is_last = list_remove(&timer->link);
     timer->link.next = NULL;
+    return !is_last || leave_home(wheel, timer);
 }
 
 size_t tkw_wheel_bytes(const struct tkw_geometry *geometry)
@@ -185,19 +208,32 @@ int tkw_wheel_init(struct tkw_wheel *wheel, size_t bytes,
     return error;
 }
 
+/* Move a timer that was the last of its list, and has left it. */
+static RARE void move_last(struct tkw_wheel *wheel, struct tkw_timer *timer,
+                           tkw_tick deadline)
+{
+    leave_home(wheel, timer);
+    place(wheel, timer, deadline);
+}
+
 void tkw_wheel_arm(struct tkw_wheel *wheel, struct tkw_timer *timer,
                    tkw_tick deadline)
 {
-    if (is_armed(timer))
-        unlink_timer(wheel, timer);
-    else
+    if (!is_armed(timer))
         wheel->counters.armed++;
+    else if (list_remove(&timer->link)) {
+        move_last(wheel, timer, deadline);
+        return;
+    }
+    place(wheel, timer, deadline);
+}
 
-    timer->deadline = deadline;
-    if (deadline > wheel->dial.now && deadline != TKW_NEVER)
-        file(wheel, timer, false);
-    else
-        shelve_by_deadline(wheel, timer);
+/* Returns true, for those who call it last. */
+static RARE bool arm_again(struct tkw_wheel *wheel, struct tkw_timer *timer,
+                           tkw_tick deadline)
+{
+    tkw_wheel_arm(wheel, timer, deadline);
+    return true;
 }
 
 bool tkw_wheel_postpone(struct tkw_wheel *wheel, struct tkw_timer *timer,
@@ -205,14 +241,12 @@ bool tkw_wheel_postpone(struct tkw_wheel *wheel, struct tkw_timer *timer,
 {
     if (!is_armed(timer))
         return false;
+    if (timer->home == HOME_NONE || deadline < timer->deadline)
+        return arm_again(wheel, timer, deadline);
 
-    if (timer->home != HOME_NONE && deadline >= timer->deadline) {
-        if (deadline > timer->deadline)
-            timer->home |= HOME_POSTPONED;
-        timer->deadline = deadline;
-    } else {
-        tkw_wheel_arm(wheel, timer, deadline);
-    }
+    if (deadline > timer->deadline)
+        timer->home |= HOME_POSTPONED;
+    timer->deadline = deadline;
     return true;
 }
 
@@ -221,9 +255,8 @@ bool tkw_wheel_cancel(struct tkw_wheel *wheel, struct tkw_timer *timer)
     if (!is_armed(timer))
         return false;
 
-    release(wheel, timer);
     wheel->counters.cancelled++;
-    return true;
+    return release(wheel, timer);
 }
 
 bool tkw_timer_is_armed(const struct tkw_timer *timer)
