@@ -306,11 +306,13 @@ static bool send_on_all(struct tkw_wheel *wheel, struct tkw_queue *queue,
                         size_t *budget)
 {
     const struct tkw_level *from = &wheel->dial.levels[wheel->levels_left];
+    struct scouts scouts;
+    scouts_begin(&scouts, queue);
     for (struct tkw_timer *timer; (timer = queue_first(queue)) != NULL;) {
         if (*budget == 0)
             return false;
         --*budget;
-        queue_leave(queue, timer);
+        queue_leave(queue, timer, &scouts);
         send_on(wheel, timer, from);
     }
     return true;
