@@ -60,8 +60,18 @@ extern const struct bench_structure bench_list;
 double floor_independent(const struct bench_load *load);
 double floor_dependent(const struct bench_load *load);
 
+/*
+ * The same for linked lists: take a random element out of its list, or move it
+ * to the end of another.  No wheel of lists can cancel and move for less.
+ */
+double floor_unlink(const struct bench_load *load);
+double floor_relink(const struct bench_load *load);
+
 double bench_now_ns(void);
 size_t bench_resident_bytes(void);
+
+/* Ask for huge pages from now on, or not. */
+void bench_use_huge_pages(bool is_wanted);
 
 /* Allocate and touch every page; ends the program if there is no memory. */
 void *bench_memory(size_t bytes);

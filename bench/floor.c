@@ -1,6 +1,6 @@
 /*
  * floor.c - what memory itself costs: the least that touching a random timer
- * can take.
+ * can take, and the least that any wheel of linked lists can.
  */
 #include <stdlib.h>
 
@@ -28,6 +28,94 @@ static __attribute__((noinline)) uint64_t dependent(struct element *elements,
         at = elements[at].next;
     }
     return at;
+}
+
+/*
+ * Bare lists, as many as a wheel of a few hundred slots has: no levels, no
+ * order, no clock, nothing checked, everything inlined.
+ */
+enum { LISTS = 2048 };
+
+struct node {
+    struct node *next;
+    struct node *prev;
+    uint64_t rest[2];
+};
+
+struct lists {
+    struct node *nodes;
+    struct node heads[LISTS];
+};
+
+static inline void join(struct lists *lists, struct node *node, uint64_t *dice)
+{
+    struct node *head = &lists->heads[bench_below(dice, LISTS)];
+    node->next = head;
+    node->prev = head->prev;
+    head->prev->next = node;
+    head->prev = node;
+}
+
+static inline void leave(struct node *node)
+{
+    node->prev->next = node->next;
+    node->next->prev = node->prev;
+}
+
+static struct lists *lists_make(const struct bench_load *load)
+{
+    struct lists *lists = bench_memory(sizeof *lists);
+    lists->nodes = bench_memory(load->n * sizeof *lists->nodes);
+    for (size_t i = 0; i < LISTS; i++)
+        lists->heads[i].next = lists->heads[i].prev = &lists->heads[i];
+    uint64_t dice = load->seed;
+    for (size_t i = 0; i < load->n; i++)
+        join(lists, &lists->nodes[i], &dice);
+    return lists;
+}
+
+static void lists_unmake(struct lists *lists)
+{
+    free(lists->nodes);
+    free(lists);
+}
+
+static __attribute__((noinline)) void unlink_all(struct lists *lists,
+                                                 const struct bench_load *load)
+{
+    for (size_t i = 0; i < load->n; i++)
+        leave(&lists->nodes[load->order[i]]);
+}
+
+static __attribute__((noinline)) void
+relink_some(struct lists *lists, const struct bench_load *load, size_t count)
+{
+    uint64_t dice = load->seed;
+    for (size_t i = 0; i < count; i++) {
+        struct node *node = &lists->nodes[bench_below(&dice, load->n)];
+        leave(node);
+        join(lists, node, &dice);
+    }
+}
+
+double floor_unlink(const struct bench_load *load)
+{
+    struct lists *lists = lists_make(load);
+    double began = bench_now_ns();
+    unlink_all(lists, load);
+    double took = bench_now_ns() - began;
+    lists_unmake(lists);
+    return took / (double)load->n;
+}
+
+double floor_relink(const struct bench_load *load)
+{
+    struct lists *lists = lists_make(load);
+    double began = bench_now_ns();
+    relink_some(lists, load, load->n / 2);
+    double took = bench_now_ns() - began;
+    lists_unmake(lists);
+    return took / (double)(load->n / 2);
 }
 
 double floor_independent(const struct bench_load *load)

@@ -41,11 +41,22 @@ static const struct bench_structure *const structures[] = {
     &bench_list,
 };
 
+static const struct {
+    const char *name;
+    double (*run)(const struct bench_load *load);
+} floors[] = {
+    {"independent", floor_independent},
+    {"dependent", floor_dependent},
+    {"unlink", floor_unlink},
+    {"relink", floor_relink},
+};
+
 enum {
+    FLOORS = sizeof floors / sizeof floors[0],
     STRUCTURES = sizeof structures / sizeof structures[0],
     SIZES_MAX = 16,
     N_MOST = 100000000,
-    CELLS_MAX = SIZES_MAX * (2 + SPREADS * WORKLOADS * STRUCTURES),
+    CELLS_MAX = SIZES_MAX * (FLOORS + SPREADS * WORKLOADS * STRUCTURES),
 };
 
 struct plan {
@@ -81,6 +92,7 @@ static const char usage_text[] =
     "    --repeats N        1 to 64; default 5\n"
     "    --seed N           of the pseudo-random work; default 1\n"
     "    --core N           run on this core only\n"
+    "    --huge             ask for huge pages\n"
     "    --json FILE        write machine, compiler, commit and every sample\n"
     "    --in-process       no child processes, for instruction counters\n"
     "    --version          the compiler that built this\n";
@@ -146,12 +158,11 @@ static void add_floor(struct plan *plan, size_t n)
 {
     struct cell cell = {.structure = "floor", .n = n, .is_timed = true};
     cell.spread = is_listed(plan->spreads, "uniform") ? UNIFORM : LOG_UNIFORM;
-    cell.workload = "independent";
-    cell.run = floor_independent;
-    add_cell(plan, cell);
-    cell.workload = "dependent";
-    cell.run = floor_dependent;
-    add_cell(plan, cell);
+    for (unsigned i = 0; i < FLOORS; i++) {
+        cell.workload = floors[i].name;
+        cell.run = floors[i].run;
+        add_cell(plan, cell);
+    }
 }
 
 static void add_workload(struct plan *plan, size_t n, enum spread spread,
@@ -307,6 +318,9 @@ static bool take_option(struct plan *plan, int option, char *text)
             return false;
         plan->core = (int)number;
         return true;
+    case 'H':
+        bench_use_huge_pages(true);
+        return true;
     case 'j':
         plan->json = text;
         return true;
@@ -331,6 +345,7 @@ static const struct option options[] = {
     {"repeats", required_argument, NULL, 'r'},
     {"seed", required_argument, NULL, 'e'},
     {"core", required_argument, NULL, 'c'},
+    {"huge", no_argument, NULL, 'H'},
     {"json", required_argument, NULL, 'j'},
     {"commit", required_argument, NULL, 'm'},
     {"in-process", no_argument, NULL, 'p'},

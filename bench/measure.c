@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,15 +32,27 @@ size_t bench_resident_bytes(void)
     return found == 2 ? resident * (size_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
+static bool use_huge_pages;
+
+void bench_use_huge_pages(bool is_wanted)
+{
+    use_huge_pages = is_wanted;
+}
+
 void *bench_memory(size_t bytes)
 {
     /* Not calloc: its pages would be touched under the clock.  Aligned, so
      * that an element of 32 bytes is in one cache line, for everybody. */
-    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    const size_t huge = (size_t)2 << 20;
+    size_t unit = use_huge_pages && bytes >= huge ? huge : 64;
+    size_t size = (bytes + unit - 1) / unit * unit;
+    void *memory = aligned_alloc(unit, size);
     if (memory == NULL) {
         fprintf(stderr, "bench: no memory for %zu bytes\n", bytes);
         exit(1);
     }
+    if (unit == huge)
+        madvise(memory, size, MADV_HUGEPAGE);
     volatile unsigned char *page = memory;
     for (size_t i = 0; i < bytes; i += 4096)
         page[i] = 0;
