@@ -1,8 +1,10 @@
 /*
  * wheel_work_test.c - what it costs: laws L6 (constant work, few falls), L7 (no
- * empty ticks), L8 (next is never late), and the hashed wheel's rounds.
+ * empty ticks), L8 (next is never late), the hashed wheel's rounds, and scouts.
  */
 #include "support.h"
+
+#include "queue.h"
 
 /* L6.  With thousands pending, one call touches one timer. */
 static void arm_cancel_and_postpone_move_nothing_else(void **state)
@@ -294,9 +296,42 @@ static void a_nearer_timer_is_seen_though_a_far_one_was_looked_for(void **state)
     }
 }
 
+/*
+ * Of a lane of n timers, when k have left: the scout is on the k-th before the
+ * last, or at the head once they have met, and never on one that has left.
+ */
+static void scouts_come_to_meet_the_first_and_stop(void **state)
+{
+    (void)state;
+    static struct tkw_timer timers[10 * TKW_LANES];
+    for (size_t count = 0; count <= COUNT_OF(timers); count++) {
+        struct tkw_queue joined, queue;
+        struct scouts scouts;
+        queue_init(&joined);
+        queue_init(&queue);
+        for (size_t i = 0; i < count; i++)
+            queue_join(&joined, &timers[i]);
+        queue_take(&queue, &joined);
+
+        scouts_begin(&scouts, &queue);
+        for (size_t i = 0; i < count; i++) {
+            size_t lane = i % TKW_LANES, k = i / TKW_LANES + 1;
+            size_t n = (count - lane + TKW_LANES - 1) / TKW_LANES;
+            assert_ptr_equal(queue_first(&queue), &timers[i]);
+            queue_leave(&queue, &timers[i], &scouts);
+            assert_ptr_equal(
+                scouts.lanes[lane],
+                2 * k >= n ? &queue.lanes[lane]
+                           : &timers[lane + (n - 1 - k) * TKW_LANES].link);
+        }
+        assert_null(queue_first(&queue));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scouts_come_to_meet_the_first_and_stop),
         cmocka_unit_test(
             a_nearer_timer_is_seen_though_a_far_one_was_looked_for),
         cmocka_unit_test(arm_cancel_and_postpone_move_nothing_else),
