@@ -17,15 +17,16 @@
 #include <stdint.h>
 
 enum workload {
-    ARM,        /* arm n timers, in order of their numbers */
-    CANCEL,     /* cancel all n, in random order */
-    REARM,      /* n pending: move random ones to new delays */
-    TOUCH,      /* 30 s limit, pushed back about every 10 s, clock moving */
-    FIRE_STEPS, /* arm n, advance to the end by steps of a tick; per timer */
-    FIRE_JUMPS, /* the same by jumps to what is next */
-    WORST_STEP, /* the longest single step of the former, in ns */
-    EMPTY,      /* n pending far away: advance by a tick with nothing due */
-    BYTES,      /* resident bytes per pending timer */
+    ARM,         /* arm n timers, in order of their numbers */
+    CANCEL,      /* cancel all n, in random order */
+    CANCEL_DROP, /* the same, and what it costs later */
+    REARM,       /* n pending: move random ones to new delays */
+    TOUCH,       /* 30 s limit, pushed back about every 10 s, clock moving */
+    FIRE_STEPS,  /* arm n, advance to the end by steps of a tick; per timer */
+    FIRE_JUMPS,  /* the same by jumps to what is next */
+    WORST_STEP,  /* the longest single step of the former, in ns */
+    EMPTY,       /* n pending far away: advance by a tick with nothing due */
+    BYTES,       /* resident bytes per pending timer */
     WORKLOADS
 };
 
@@ -50,6 +51,8 @@ struct bench_structure {
 };
 
 extern const struct bench_structure bench_wheel;
+extern const struct bench_structure bench_pool;
+extern const struct bench_structure bench_pool_cold;
 extern const struct bench_structure bench_heap;
 extern const struct bench_structure bench_list;
 
@@ -75,6 +78,12 @@ void bench_use_huge_pages(bool is_wanted);
 
 /* Allocate and touch every page; ends the program if there is no memory. */
 void *bench_memory(size_t bytes);
+
+/* The same for memory that will not all be used: see bench_count_pages(). */
+void *bench_arena(size_t bytes);
+
+/* From now on leave the pages of arenas untouched: they are to be counted. */
+void bench_count_pages(void);
 
 /* A small generator, inlined: the work must cost more than the dice. */
 static inline uint64_t bench_random(uint64_t *state)

@@ -21,6 +21,7 @@
 const char *const workload_names[WORKLOADS] = {
     [ARM] = "arm",
     [CANCEL] = "cancel",
+    [CANCEL_DROP] = "cancel+drop",
     [REARM] = "rearm",
     [TOUCH] = "touch",
     [FIRE_STEPS] = "fire steps",
@@ -36,9 +37,7 @@ const char *const spread_names[SPREADS] = {
 };
 
 static const struct bench_structure *const structures[] = {
-    &bench_wheel,
-    &bench_heap,
-    &bench_list,
+    &bench_wheel, &bench_pool, &bench_pool_cold, &bench_heap, &bench_list,
 };
 
 static const struct {
@@ -84,9 +83,10 @@ static const char usage_text[] =
     "    --quick            two minutes: n = 100000 and 1000000, 3 repeats\n"
     "    --n LIST           sizes, 100 to 100000000; default 100000,1000000,\n"
     "                       10000000\n"
-    "    --workloads LIST   of arm, cancel, rearm, touch, 'fire steps',\n"
-    "                       'fire jumps', 'worst step', empty, bytes\n"
-    "    --structures LIST  of floor, wheel, heap, list\n"
+    "    --workloads LIST   of arm, cancel, cancel+drop, rearm, touch,\n"
+    "                       'fire steps', 'fire jumps', 'worst step', empty,\n"
+    "                       bytes\n"
+    "    --structures LIST  of floor, wheel, pool, pool_cold, heap, list\n"
     "    --delays LIST      of uniform (1 ms to 60 s), log-uniform (1 ms to 1 "
     "h)\n"
     "    --repeats N        1 to 64; default 5\n"

@@ -39,10 +39,10 @@ void bench_use_huge_pages(bool is_wanted)
     use_huge_pages = is_wanted;
 }
 
-void *bench_memory(size_t bytes)
+static void *plain_memory(size_t bytes)
 {
-    /* Not calloc: its pages would be touched under the clock.  Aligned, so
-     * that an element of 32 bytes is in one cache line, for everybody. */
+    /* Aligned, so that an element of 32 bytes is in one cache line, for
+     * everybody. */
     const size_t huge = (size_t)2 << 20;
     size_t unit = use_huge_pages && bytes >= huge ? huge : 64;
     size_t size = (bytes + unit - 1) / unit * unit;
@@ -53,10 +53,29 @@ void *bench_memory(size_t bytes)
     }
     if (unit == huge)
         madvise(memory, size, MADV_HUGEPAGE);
+    return memory;
+}
+
+void *bench_memory(size_t bytes)
+{
+    /* Not calloc: its pages would be touched under the clock. */
+    void *memory = plain_memory(bytes);
     volatile unsigned char *page = memory;
     for (size_t i = 0; i < bytes; i += 4096)
         page[i] = 0;
     return memset(memory, 0, bytes);
+}
+
+static bool pages_are_counted;
+
+void bench_count_pages(void)
+{
+    pages_are_counted = true;
+}
+
+void *bench_arena(size_t bytes)
+{
+    return pages_are_counted ? plain_memory(bytes) : bench_memory(bytes);
 }
 
 static uint32_t *random_order(size_t n, uint64_t seed)

@@ -3,11 +3,16 @@
  *
  * A libFuzzer target: built with -fsanitize=fuzzer and FUZZ_WITH_LIBFUZZER
  * defined, coverage leads it to new inputs.  Built without, it is a program
- * that runs the files it is given, so that any compiler can replay a corpus.
+ * that runs the files it is given on every engine, so that any compiler can
+ * replay a corpus.
  *
- * Every input means something.  The first bytes are the geometry, the start and
- * the number of timers; each operation then takes a byte for what to do and to
- * whom, and where it needs a tick, one for how to read the next.
+ * Every input means something.  The first bytes are the geometry, the start,
+ * the number of timers and the engine; each operation then takes a byte for
+ * what to do and to whom, and where it needs a tick, one for how to read the
+ * next.
+ *
+ * FUZZ_TINY says that the pool is built with constants for toys, and tests only
+ * that; see ../CMakeLists.txt.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +28,17 @@
 
 /* With TKW_ROUNDS every turn may cost a visit: few at a time. */
 #define TURNS_MAX 8
+
+/* What an input can choose from. */
+#ifdef FUZZ_TINY
+static const struct engine *const engines[] = {&engine_pool_tiny,
+                                               &engine_pool_tiny_oom};
+#else
+static const struct engine *const engines[] = {&engine_wheel, &engine_pool,
+                                               &engine_pool_oom};
+#endif
+
+#define ENGINE_COUNT (sizeof engines / sizeof engines[0])
 
 _Static_assert(INPUT_MAX + TIMERS_MAX * (TIMERS_MAX + 1) < TAPE_OPS_MAX,
                "an operation a byte, and reading out, fit on the tape");
@@ -120,7 +136,7 @@ static tkw_tick limit_target(const struct judge *judge, tkw_tick target)
 
     if (target < oracle->now)
         return oracle->now;
-    if (ladder->is_rounds && oracle_earliest(oracle) != TKW_NEVER &&
+    if (ladder->is_rounds && judge_is_pending(judge) &&
         (target - oracle->now) / TURNS_MAX > turn)
         return oracle->now + TURNS_MAX * turn;
     return target;
@@ -174,10 +190,10 @@ static struct op take_op(struct input *input, const struct judge *judge)
 }
 
 /* The law, the case as a C program, and the end. */
-static void fail(const struct trial *trial)
+static void fail(const struct trial *trial, const struct engine *engine)
 {
     trial_write(stderr, trial, VERDICT_LAW);
-    reproduce(stderr, trial, &engine_wheel, "fuzz");
+    reproduce(stderr, trial, engine, "fuzz");
     abort();
 }
 
@@ -188,7 +204,7 @@ static void do_op(struct trial *trial, struct judge *judge, struct op op)
     tape->ops[tape->op_count] = op;
     trial->op_at = tape->op_count++;
     if (!trial_do(trial, judge))
-        fail(trial);
+        fail(trial, judge->engine);
 }
 
 /* Bring the order to light that timers are in: pop what is due in a while. */
@@ -215,10 +231,11 @@ static void run_ops(struct trial *trial, struct judge *judge,
     read_out(trial, judge);
     /* In an unfinished tick what is in hand is in no sum of work yet. */
     if (!judge->is_unfinished && !trial_finish(trial, judge))
-        fail(trial);
+        fail(trial, judge->engine);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Run an input, on the engine `shift` places past the one it chooses. */
+static int run_input(const uint8_t *data, size_t size, size_t shift)
 {
     static struct trial trial; /* too large for a stack */
     struct input input = {data, size};
@@ -229,17 +246,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return -1;
     take_geometry(&input, &tape->world.geometry);
     tape->world.start = take_start(&input);
-    tape->world.timer_count = 1 + take(&input) % TIMERS_MAX;
+    uint8_t byte = take(&input);
+    tape->world.timer_count = 1 + byte % TIMERS_MAX;
+    tape->world.seed = byte;
     tape->check_every = CHECK_EVERY;
     tape->op_count = 0;
     trial.has_failed = false;
     if (tkw_geometry_fault(&tape->world.geometry) != NULL)
         return -1;
-    if (!judge_open(&judge, &engine_wheel, &tape->world, CHECK_EVERY))
+    const struct engine *engine =
+        engines[(byte / TIMERS_MAX + shift) % ENGINE_COUNT];
+    if (!judge_open(&judge, engine, &tape->world, CHECK_EVERY))
         abort();
     run_ops(&trial, &judge, &input);
     judge_close(&judge);
     return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return run_input(data, size, 0);
 }
 
 #ifndef FUZZ_WITH_LIBFUZZER
@@ -258,8 +284,8 @@ static bool run_file(const char *path)
     fclose(file);
     if (!is_read)
         fprintf(stderr, "%s: cannot be read\n", path);
-    else
-        LLVMFuzzerTestOneInput(bytes, size);
+    for (size_t shift = 0; is_read && shift < ENGINE_COUNT; shift++)
+        run_input(bytes, size, shift);
     return is_read;
 }
 

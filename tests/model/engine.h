@@ -29,6 +29,10 @@ struct work {
     uint64_t passes;
     uint64_t visits;
     uint64_t stops;
+
+    /* Where cancelling leaves something behind; else 0. */
+    uint64_t entries; /* in slots and queues now, for timers armed or not */
+    uint64_t dead;    /* of these, those of no use */
 };
 
 /* A call, so that a reproducer can be written in the engine's own words. */
@@ -56,8 +60,10 @@ enum call_kind {
     CALL_VISITS,
     CALL_STOPS,
     CALL_MOVES,      /* falls, refiles and passes together */
+    CALL_DEAD,       /* what was left behind */
     CALL_TOUCHED,    /* no call, but what the judge saw: timers touched ... */
-    CALL_IDLE_STOPS, /* ... and stops in a row without progress */
+    CALL_IDLE_STOPS, /* ... stops in a row without progress ... */
+    CALL_WAKES,      /* ... and advances to what next() said */
 };
 
 struct call {
@@ -72,6 +78,7 @@ struct world {
     struct tkw_geometry geometry;
     tkw_tick start;
     size_t timer_count;
+    uint64_t seed; /* for what the engine itself does at random */
 };
 
 /* The reproducer: what comes before, a call as an expression, the end. */
@@ -89,9 +96,12 @@ struct engine {
     /*
      * Nothing is left in the slot of a cancelled timer, and slots fall at
      * their expiration: so no wake-up is in vain, and falls can be foretold
-     * timer by timer.
+     * timer by timer.  Of an engine that is not exact the laws bound sums.
      */
     bool is_exact;
+
+    /* What may be dead, however few timers are armed. */
+    uint64_t dead_slack;
 
     void *(*make)(const struct world *world); /* NULL: out of memory */
     void (*free)(void *self);
@@ -123,7 +133,17 @@ struct engine {
 extern const struct engine engine_wheel;
 extern const struct engine_text engine_wheel_text;
 
-/* Wheels with a bug each, to see that it is found; NULL past the last. */
+/* The pool, with memory and with too little of it. */
+extern const struct engine engine_pool;
+extern const struct engine engine_pool_oom;
+
+/* The same in a program whose pool is built with constants for toys. */
+extern const struct engine engine_pool_tiny;
+extern const struct engine engine_pool_tiny_oom;
+extern const struct engine_text engine_pool_text;
+extern const struct engine_text engine_pool_oom_text;
+
+/* Engines with a bug each, to see that it is found; NULL past the last. */
 const struct engine *engine_broken(size_t index);
 
 #endif

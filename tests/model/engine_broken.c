@@ -1,46 +1,61 @@
 /*
- * engine_broken.c - the wheel with a bug each: who tests the test?
+ * engine_broken.c - an engine with a bug each: who tests the test?
  *
- * Each is the wheel behind a small lie, so that the model test must fail on
- * it, and must come down to a handful of operations.
+ * Each is the wheel or the pool behind a small lie, so that the model test must
+ * fail on it, and must come down to a handful of operations.
  */
 #include "engine.h"
 
 #include <stdlib.h>
 
 struct broken {
-    void *wheel;
-    uint64_t held; /* order: popped, but handed out one place later */
+    const struct engine *sound; /* what is behind the lie ... */
+    void *inner;                /* ... and an instance of it */
+    uint64_t held;  /* order: popped, but handed out one place later */
+    uint64_t freed; /* stale: cancelled last, its place to be used again */
     uint64_t lies;
     uint64_t timer_count;
     struct {
         tkw_tick deadline;
         bool was_cancelled;
+        uint64_t heir; /* stale: the timer that has its place, plus 1 */
     } timers[];
 };
 
-static void *make(const struct world *world)
+static void *make_on(const struct engine *sound, const struct world *world)
 {
     struct broken *self =
         calloc(1, sizeof *self + world->timer_count * sizeof self->timers[0]);
     if (self == NULL)
         return NULL;
 
+    self->sound = sound;
     self->held = NO_TIMER;
+    self->freed = NO_TIMER;
     self->timer_count = world->timer_count;
-    self->wheel = engine_wheel.make(world);
-    if (self->wheel == NULL) {
+    self->inner = sound->make(world);
+    if (self->inner == NULL) {
         free(self);
         return NULL;
     }
     return self;
 }
 
+static void *make(const struct world *world)
+{
+    return make_on(&engine_wheel, world);
+}
+
+static void *make_pool(const struct world *world)
+{
+    return make_on(&engine_pool, world);
+}
+
 static void unmake(void *engine)
 {
     struct broken *self = engine;
 
-    engine_wheel.free(self->wheel);
+    self->sound->free(self->inner);
     free(self);
 }
 
@@ -53,7 +68,7 @@ static void arm(void *engine, uint64_t id, tkw_tick deadline)
     if (self->held == id)
         self->held = NO_TIMER;
     self->timers[id].deadline = deadline;
-    engine_wheel.arm(self->wheel, id, deadline);
+    self->sound->arm(self->inner, id, deadline);
 }
 
 static bool postpone(void *engine, uint64_t id, tkw_tick deadline)
@@ -65,7 +80,7 @@ static bool postpone(void *engine, uint64_t id, tkw_tick deadline)
         return true;
     }
     self->timers[id].deadline = deadline;
-    return engine_wheel.postpone(self->wheel, id, deadline);
+    return self->sound->postpone(self->inner, id, deadline);
 }
 
 static bool cancel(void *engine, uint64_t id)
@@ -77,28 +92,28 @@ static bool cancel(void *engine, uint64_t id)
         return true;
     }
     self->timers[id].was_cancelled = true;
-    return engine_wheel.cancel(self->wheel, id);
+    return self->sound->cancel(self->inner, id);
 }
 
 static bool is_armed(void *engine, uint64_t id)
 {
     struct broken *self = engine;
 
-    return self->held == id || engine_wheel.is_armed(self->wheel, id);
+    return self->held == id || self->sound->is_armed(self->inner, id);
 }
 
 static bool advance(void *engine, tkw_tick to, size_t budget)
 {
     struct broken *self = engine;
 
-    return engine_wheel.advance(self->wheel, to, budget);
+    return self->sound->advance(self->inner, to, budget);
 }
 
 static uint64_t pop(void *engine)
 {
     struct broken *self = engine;
 
-    return engine_wheel.pop(self->wheel);
+    return self->sound->pop(self->inner);
 }
 
 static uint64_t drain(void *engine)
@@ -110,62 +125,62 @@ static uint64_t drain(void *engine)
         self->held = NO_TIMER;
         return id;
     }
-    return engine_wheel.drain(self->wheel);
+    return self->sound->drain(self->inner);
 }
 
 static tkw_tick now(void *engine)
 {
     struct broken *self = engine;
 
-    return engine_wheel.now(self->wheel);
+    return self->sound->now(self->inner);
 }
 
 static tkw_tick next(void *engine)
 {
     struct broken *self = engine;
 
-    return self->held != NO_TIMER ? now(self) : engine_wheel.next(self->wheel);
+    return self->held != NO_TIMER ? now(self) : self->sound->next(self->inner);
 }
 
 static size_t count(void *engine)
 {
     struct broken *self = engine;
 
-    return engine_wheel.count(self->wheel) + (self->held != NO_TIMER);
+    return self->sound->count(self->inner) + (self->held != NO_TIMER);
 }
 
 static bool check(void *engine)
 {
     struct broken *self = engine;
 
-    return engine_wheel.check(self->wheel);
+    return self->sound->check(self->inner);
 }
 
 static struct work work(void *engine)
 {
     struct broken *self = engine;
 
-    return engine_wheel.work(self->wheel);
+    return self->sound->work(self->inner);
 }
 
 static uint32_t level_count(void *engine)
 {
     struct broken *self = engine;
 
-    return engine_wheel.level_count(self->wheel);
+    return self->sound->level_count(self->inner);
 }
 
 static uint32_t slot_count(void *engine)
 {
     struct broken *self = engine;
 
-    return engine_wheel.slot_count(self->wheel);
+    return self->sound->slot_count(self->inner);
 }
 
 static size_t walk(void *engine, uint64_t divisor, uint64_t *ids)
 {
     struct broken *self = engine;
-    size_t visited = engine_wheel.walk(self->wheel, divisor, ids);
+    size_t visited = self->sound->walk(self->inner, divisor, ids);
 
     if (self->held != NO_TIMER) {
         ids[visited++] = self->held;
@@ -185,11 +200,11 @@ static uint64_t pop_swapped(void *engine)
 
     self->held = NO_TIMER;
     if (first == NO_TIMER)
-        first = engine_wheel.pop(self->wheel);
+        first = self->sound->pop(self->inner);
     if (first == NO_TIMER)
         return NO_TIMER;
 
-    uint64_t second = engine_wheel.pop(self->wheel);
+    uint64_t second = self->sound->pop(self->inner);
     if (second == NO_TIMER)
         return first;
     bool is_equal =
@@ -255,18 +270,53 @@ static bool cancel_hanging(void *engine, uint64_t id)
     return is_cancelled;
 }
 
+/* A timer takes the place of the one that was cancelled last ... */
+static void arm_reusing(void *engine, uint64_t id, tkw_tick deadline)
+{
+    struct broken *self = engine;
+
+    if (self->freed != NO_TIMER && !is_armed(engine, id))
+        self->timers[self->freed].heir = id + 1;
+    self->freed = NO_TIMER;
+    self->timers[id].heir = 0;
+    arm(engine, id, deadline);
+}
+
+/* ... and can be cancelled under its name. */
+static bool cancel_stale(void *engine, uint64_t id)
+{
+    struct broken *self = engine;
+
+    if (self->timers[id].heir != 0 && !is_armed(engine, id)) {
+        cancel(engine, self->timers[id].heir - 1);
+        return false;
+    }
+    bool is_cancelled = cancel(engine, id);
+    if (is_cancelled)
+        self->freed = id;
+    return is_cancelled;
+}
+
 /* All that no lie replaces. */
-#define HONEST                                                            \
-    .is_exact = true, .make = make, .free = unmake, .postpone = postpone, \
-    .is_armed = is_armed, .drain = drain, .now = now, .count = count,     \
-    .check = check, .level_count = level_count, .slot_count = slot_count, \
-    .walk = walk, .text = &engine_wheel_text
+#define HONEST                                                  \
+    .free = unmake, .postpone = postpone, .is_armed = is_armed, \
+    .drain = drain, .now = now, .count = count, .check = check, \
+    .level_count = level_count, .slot_count = slot_count, .walk = walk
 
 #define ENGINE(name_, arm_, cancel_, advance_, pop_, next_, work_) \
     {                                                              \
         .name = (name_), .arm = (arm_), .cancel = (cancel_),       \
         .advance = (advance_), .pop = (pop_), .next = (next_),     \
-        .work = (work_), HONEST                                    \
+        .work = (work_), .is_exact = true, .make = make,           \
+        .text = &engine_wheel_text, HONEST                         \
+    }
+
+#define POOL(name_, arm_, cancel_, pop_)                                   \
+    {                                                                      \
+        .name = (name_), .arm = (arm_), .cancel = (cancel_),               \
+        .advance = advance, .pop = (pop_), .next = next, .work = work,     \
+        .dead_slack = 16384, .make = make_pool, .text = &engine_pool_text, \
+        HONEST                                                             \
     }
 
 static const struct engine engines[] = {
@@ -278,6 +328,8 @@ static const struct engine engines[] = {
     ENGINE("broken-work", arm, cancel, advance, pop, next, work_more),
     ENGINE("broken-crash", arm, cancel, advance, pop_crashing, next, work),
     ENGINE("broken-hang", arm, cancel_hanging, advance, pop, next, work),
+    POOL("broken-pool-order", arm, cancel, pop_swapped),
+    POOL("broken-pool-stale", arm_reusing, cancel_stale, pop),
 };
 
 const struct engine *engine_broken(size_t index)

@@ -1,13 +1,10 @@
 /*
  * engine_wheel.c - tickwheel/wheel.h as an engine of the model test.
  */
-#include "engine.h"
+#include "engine_common.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
-
-#include <tickwheel/wheel.h>
 
 struct wheel_engine {
     struct tkw_wheel *wheel;
@@ -133,17 +130,7 @@ static struct work work(void *engine)
     struct wheel_engine *self = engine;
     struct tkw_counters counters = tkw_wheel_counters(self->wheel);
 
-    return (struct work){
-        .armed = counters.armed,
-        .fired = counters.fired,
-        .cancelled = counters.cancelled,
-        .drained = counters.drained,
-        .falls = counters.falls,
-        .refiles = counters.refiles,
-        .passes = counters.passes,
-        .visits = counters.visits,
-        .stops = counters.stops,
-    };
+    return common_work(&counters);
 }
 
 static uint32_t level_count(void *engine)
@@ -197,18 +184,6 @@ static void write_walk(FILE *out)
           out);
 }
 
-static void write_geometry(FILE *out, const struct tkw_geometry *geometry)
-{
-    fputs("    struct tkw_geometry geometry = {.sizes = {", out);
-    for (size_t i = 0; i < TKW_SIZES_MAX; i++) {
-        if (i > 0 && geometry->sizes[i] == 0)
-            break;
-        fprintf(out, "%s%" PRIu32, i ? ", " : "", geometry->sizes[i]);
-    }
-    fprintf(out, "}%s};\n",
-            geometry->beyond == TKW_ROUNDS ? ", .beyond = TKW_ROUNDS" : "");
-}
-
 static void write_preamble(FILE *out, const struct world *world, bool has_walks)
 {
     fputs("#include <stdlib.h>\n"
@@ -221,7 +196,7 @@ static void write_preamble(FILE *out, const struct world *world, bool has_walks)
     fputs("int main(void)\n"
           "{\n",
           out);
-    write_geometry(out, &world->geometry);
+    common_write_geometry(out, &world->geometry);
     fprintf(out,
             "    struct tkw_timer timers[%zu] = {{.deadline = 0}};\n"
             "    size_t bytes = tkw_wheel_bytes(&geometry);\n"
@@ -241,18 +216,6 @@ static void write_timer(FILE *out, uint64_t id)
         fputs("NULL", out);
     else
         fprintf(out, "&timers[%" PRIu64 "]", id);
-}
-
-/* The part after "tkw_wheel_counters(wheel)". */
-static const char *counter(enum call_kind kind)
-{
-    static const char *const names[] = {
-        "armed",   "fired",  "cancelled", "drained", "falls",
-        "refiles", "passes", "visits",    "stops",
-    };
-
-    assert(kind >= CALL_ARMED && kind <= CALL_STOPS);
-    return names[kind - CALL_ARMED];
 }
 
 static void write_call(FILE *out, struct call call)
@@ -297,14 +260,8 @@ static void write_call(FILE *out, struct call call)
     case CALL_COUNT:
         fprintf(out, "%s(wheel)", plain[call.kind]);
         break;
-    case CALL_MOVES:
-        fputs("tkw_wheel_counters(wheel).falls +\n"
-              "               tkw_wheel_counters(wheel).refiles +\n"
-              "               tkw_wheel_counters(wheel).passes",
-              out);
-        break;
     default:
-        fprintf(out, "tkw_wheel_counters(wheel).%s", counter(call.kind));
+        common_write_counter(out, "tkw_wheel_counters(wheel)", call.kind);
         break;
     }
 }

@@ -68,6 +68,7 @@ void generate_world(struct generator *generator, uint64_t seed, uint64_t number,
     world->geometry = *choose_geometry(random);
     world->start = choose_start(random);
     world->timer_count = choose_timer_count(random);
+    world->seed = random_next(&mixer);
 
     generator->ops_left = world->timer_count > 100
                               ? 4000 + random_below(random, 4000)
@@ -79,6 +80,7 @@ void generate_world(struct generator *generator, uint64_t seed, uint64_t number,
     generator->tie_percent = 10 * random_below(random, 7);
     generator->postpone_percent = 20 * random_below(random, 4);
     generator->budget_percent = 30 * random_below(random, 4);
+    generator->crowd_percent = 25 * random_below(&mixer, 4);
     generator->is_near_end = TKW_NEVER - world->start < UINT64_C(1) << 24;
 
     /* In rounds mode every turn may cost a visit: few turns at a time. */
@@ -102,11 +104,27 @@ static tkw_tick choose_edge(struct random *random, const struct ladder *ladder,
     return now + ahead + random_below(random, 3) - 1;
 }
 
+/* In the slot that falls next on some level: where crowds are. */
+static tkw_tick choose_crowd(struct random *random, const struct ladder *ladder,
+                             tkw_tick now)
+{
+    uint32_t levels = ladder->level_count;
+    uint32_t level = random_below(random, levels < 4 ? levels : 4);
+    tkw_tick tick = ladder->ticks[level];
+
+    return now - now % tick + tick + random_next(random) % tick; /* may wrap */
+}
+
 static tkw_tick choose_deadline(struct generator *generator,
                                 const struct judge *judge)
 {
     struct random *random = &generator->random;
     const struct oracle *oracle = &judge->oracle;
+
+    if (!judge->engine->is_exact &&
+        random_percent(random, generator->crowd_percent))
+        return choose_crowd(random, &judge->ledger.ladder, oracle->now);
+
     uint32_t other = random_below(random, (uint32_t)oracle->timer_count);
     uint32_t choice = random_below(random, 100);
 
@@ -158,8 +176,7 @@ static tkw_tick choose_target(struct generator *generator,
         target = tkw_tick_after(now, random_below(random, 64));
     if (target < now)
         target = now;
-    if (oracle_earliest(oracle) != TKW_NEVER &&
-        target - now > generator->jump_max)
+    if (judge_is_pending(judge) && target - now > generator->jump_max)
         target = now + generator->jump_max;
     return target;
 }

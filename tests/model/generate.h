@@ -19,6 +19,8 @@ struct generator {
     uint32_t tie_percent;      /* deadlines borrowed from another timer */
     uint32_t postpone_percent; /* of the moves */
     uint32_t budget_percent;   /* of the advances */
+    uint32_t crowd_percent;    /* deadlines in the slot that falls next, for
+                                  engines to which crowds are a matter */
     tkw_tick jump_max;         /* while anything is pending */
     bool is_popping;           /* until nothing is ready */
     bool is_draining;          /* until nothing is armed */

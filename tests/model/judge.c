@@ -56,6 +56,7 @@ static void begin_filing(struct judge *judge, uint64_t id)
                             .deadline = timer->deadline,
                             .is_late = judge->is_unfinished};
 
+    judge->filings++;
     if (timer->state == ORACLE_PENDING)
         ledger_file(&judge->ledger, id, filing);
 }
@@ -66,6 +67,22 @@ static void meddle(struct judge *judge)
     judge->idle_stops = 0;
 }
 
+/*
+ * L16: what cancelling leaves behind does not pile up.  It is cleared away by
+ * and by as timers are armed, so that it is held against the most that ever
+ * were armed at a time; a round over all slots takes its time, too.
+ */
+static void judge_dead(struct judge *judge)
+{
+    struct work work = judge->engine->work(judge->self);
+    uint64_t live = oracle_count(&judge->oracle);
+
+    if (live > judge->live_max)
+        judge->live_max = live;
+    expect(judge, (struct claim){"L16", CALL_DEAD, 0, work.dead, AT_MOST,
+                                 judge->dead_slack + 4 * judge->live_max});
+}
+
 static void do_arm(struct judge *judge, struct op *op)
 {
     judge->engine->arm(judge->self, op->id, op->tick);
@@ -73,6 +90,8 @@ static void do_arm(struct judge *judge, struct op *op)
     oracle_arm(&judge->oracle, op->id, op->tick);
     begin_filing(judge, op->id);
     meddle(judge);
+    if (!judge->engine->is_exact)
+        judge_dead(judge);
 }
 
 static void do_postpone(struct judge *judge, struct op *op)
@@ -210,14 +229,15 @@ static struct expiry expire(struct judge *judge, tkw_tick now)
 /* L9: a stop is in order, and it does get on. */
 static void judge_stop(struct judge *judge, const struct op *op, bool is_idle)
 {
-    uint64_t count = oracle_count(&judge->oracle);
-
     judge->stops++;
     if (op->budget == 0)
         return;
+    if (!is_idle || judge->idle_stops == 0)
+        judge->idle_max =
+            oracle_count(&judge->oracle) + judge->work.entries + 1;
     judge->idle_stops = is_idle ? judge->idle_stops + 1 : 0;
     expect(judge, (struct claim){"L9", CALL_IDLE_STOPS, 0, judge->idle_stops,
-                                 AT_MOST, count + 1});
+                                 AT_MOST, judge->idle_max});
 }
 
 static uint64_t moves(struct work work)
@@ -228,12 +248,16 @@ static uint64_t moves(struct work work)
 /*
  * L9: no more timers touched than the budget allows.  Timers expired on a tick
  * that is not finished do not show: so what is left of a budget is carried on
- * until the advance is done.
+ * until the advance is done.  (Where a slot can expire as a whole, with no
+ * timer touched, the moves alone are held against the budget.)
  */
 static void judge_budget(struct judge *judge, const struct op *op,
                          uint64_t moves_before, uint64_t expired)
 {
-    if (op->budget != NO_BUDGET) {
+    if (op->budget != NO_BUDGET && !judge->engine->is_exact) {
+        expect(judge, (struct claim){"L9", CALL_MOVES, 0, moves(judge->work),
+                                     AT_MOST, moves_before + op->budget});
+    } else if (op->budget != NO_BUDGET) {
         judge->allowance += op->budget;
         expect(judge, (struct claim){"L9", CALL_TOUCHED, 0, expired, AT_MOST,
                                      judge->allowance});
@@ -258,19 +282,36 @@ static void judge_visits(struct judge *judge, const struct op *op,
     /* What was taken in hand before, or is still, cannot be told apart. */
     if (judge->is_unfinished || !op->result)
         return;
+    if (!judge->engine->is_exact)
+        return;
     expect(judge, (struct claim){"L7", CALL_VISITS, 0, after.visits, AT_MOST,
                                  before.visits + moves(after) - moves(before) +
                                      expired});
-    if (judge->engine->is_exact && op->tick == judge->next &&
-        op->tick != TKW_NEVER && oracle_ready_count(&judge->oracle) == 0)
+    if (op->tick == judge->next && op->tick != TKW_NEVER &&
+        oracle_ready_count(&judge->oracle) == 0)
         expect(judge, (struct claim){"L7", CALL_MOVES, 0, moves(after), ABOVE,
                                      moves(before)});
+}
+
+/*
+ * L7: the hand passes over what lies in the ring once a turn, dead or not.
+ * Where a turn begins and ends is not known, and it may be done ahead of time.
+ */
+static void judge_passes(struct judge *judge, struct work before, tkw_tick old)
+{
+    const struct ladder *ladder = &judge->ledger.ladder;
+    uint64_t turns = (judge->farthest - old) / ladder_turn(ladder) + 2;
+
+    if (ladder->is_rounds && turns < UINT32_MAX)
+        expect(judge,
+               (struct claim){"L7", CALL_PASSES, 0, judge->work.passes, AT_MOST,
+                              before.passes + before.entries * turns});
 }
 
 static void do_advance(struct judge *judge, struct op *op)
 {
     struct oracle *oracle = &judge->oracle;
-    struct work before = judge->work;
+    struct work before = judge->engine->work(judge->self);
     tkw_tick old = oracle->now;
 
     op->result = judge->engine->advance(judge->self, op->tick, op->budget);
@@ -295,6 +336,10 @@ static void do_advance(struct judge *judge, struct op *op)
     struct expiry expiry = expire(judge, now);
     judge_budget(judge, op, moves(before), expiry.count - expiry.late);
     judge_visits(judge, op, before, expiry.count);
+    if (!judge->engine->is_exact)
+        judge_passes(judge, before, old);
+    judge->wakes += op->result && !judge->is_unfinished && op->tick > old &&
+                    op->tick == judge->next && op->tick != TKW_NEVER;
     if (!op->result)
         judge_stop(judge, op,
                    now == old && moves(judge->work) == moves(before));
@@ -314,6 +359,14 @@ static bool has_postponed(const struct oracle *oracle)
     return false;
 }
 
+/* So may what a cancelled one left behind, where it leaves anything. */
+static bool may_wake(const struct judge *judge)
+{
+    return has_postponed(&judge->oracle) ||
+           (!judge->engine->is_exact &&
+            judge->engine->work(judge->self).dead > 0);
+}
+
 /* L8: what next() may say. */
 static void judge_next(struct judge *judge)
 {
@@ -326,7 +379,7 @@ static void judge_next(struct judge *judge)
         expect(judge,
                (struct claim){"L8", CALL_NEXT, 0, next, EQUAL, oracle->now});
     } else if (earliest == TKW_NEVER &&
-               (next <= oracle->now || !has_postponed(oracle))) {
+               (next <= oracle->now || !may_wake(judge))) {
         expect(judge,
                (struct claim){"L8", CALL_NEXT, 0, next, EQUAL, TKW_NEVER});
     } else {
@@ -428,18 +481,11 @@ bool judge_do(struct judge *judge, struct op *op)
     return !judge->has_failed;
 }
 
-bool judge_finish(struct judge *judge)
+/* What exact engines may have done, timer by timer. */
+static void judge_sums(struct judge *judge, struct work work, uint32_t levels)
 {
     struct ledger *ledger = &judge->ledger;
-    uint32_t levels = judge->engine->level_count(judge->self);
 
-    if (judge->has_failed)
-        return false;
-    judge_all(judge);
-    for (uint64_t id = 0; id < judge->oracle.timer_count; id++)
-        end_filing(judge, id);
-
-    struct work work = judge->engine->work(judge->self);
     expect(judge,
            (struct claim){"L6", CALL_FALLS, 0, work.falls, AT_MOST,
                           ledger->falls_max + work.refiles * (levels - 1)});
@@ -451,6 +497,68 @@ bool judge_finish(struct judge *judge)
     expect(judge, (struct claim){"L7", CALL_VISITS, 0, work.visits, AT_MOST,
                                  moves(work) + judge->expired + judge->meddled +
                                      work.stops + in_hand});
+}
+
+/*
+ * What any engine may have done.  Whatever is filed falls at most levels-1
+ * times, to be filed anew then or passed over, even if it is dead; and every
+ * visit and every wake-up is for something in a slot of some level.
+ */
+static void judge_rough_sums(struct judge *judge, struct work work,
+                             uint32_t levels)
+{
+    uint64_t filed = judge->filings + work.refiles + work.passes;
+
+    expect(judge, (struct claim){"L6", CALL_FALLS, 0, work.falls, AT_MOST,
+                                 filed * (levels - 1)});
+    expect(judge, (struct claim){"L7", CALL_VISITS, 0, work.visits, AT_MOST,
+                                 filed * (levels + 1)});
+    expect(judge, (struct claim){"L7", CALL_WAKES, 0, judge->wakes, AT_MOST,
+                                 filed * (levels + 1)});
+}
+
+/*
+ * L7: with nothing armed, what is dead soon asks for nothing any more.  (It may
+ * lie any number of turns ahead in a ring.)  This ends the engine's story: the
+ * oracle does not follow.
+ */
+static void judge_silence(struct judge *judge, uint32_t levels)
+{
+    const struct engine *engine = judge->engine;
+    uint64_t wakes = 0, wakes_max;
+
+    if (judge->ledger.ladder.is_rounds || judge->is_unfinished)
+        return;
+    while (engine->drain(judge->self) != NO_TIMER)
+        ;
+    wakes_max = (engine->work(judge->self).entries + 1) * (levels + 1);
+    for (tkw_tick next, now = engine->now(judge->self);
+         (next = engine->next(judge->self)) != TKW_NEVER && !judge->has_failed;
+         now = next) {
+        expect(judge, (struct claim){"L8", CALL_NEXT, 0, next, ABOVE, now});
+        expect(judge, (struct claim){"L7", CALL_WAKES, 0, ++wakes, AT_MOST,
+                                     wakes_max});
+        if (!judge->has_failed)
+            engine->advance(judge->self, next, NO_BUDGET);
+    }
+}
+
+bool judge_finish(struct judge *judge)
+{
+    uint32_t levels = judge->engine->level_count(judge->self);
+
+    if (judge->has_failed)
+        return false;
+    judge_all(judge);
+    for (uint64_t id = 0; id < judge->oracle.timer_count; id++)
+        end_filing(judge, id);
+
+    struct work work = judge->engine->work(judge->self);
+    if (judge->engine->is_exact)
+        judge_sums(judge, work, levels);
+    judge_rough_sums(judge, work, levels);
+    if (!judge->engine->is_exact)
+        judge_silence(judge, levels);
     judge->work = work;
     return !judge->has_failed;
 }
@@ -469,9 +577,11 @@ bool judge_open(struct judge *judge, const struct engine *engine,
     }
 
     /* Some nanoseconds a slot: often enough, at a small part of the time. */
-    uint64_t cost = engine->slot_count(judge->self) + world->timer_count;
+    uint64_t slots = engine->slot_count(judge->self);
+    uint64_t cost = slots + world->timer_count;
     judge->check_every = check_every ? check_every : 1 + (uint32_t)(cost / 16);
     judge->until_check = judge->check_every;
+    judge->dead_slack = engine->dead_slack + slots / 8;
     judge->farthest = world->start;
     judge->next = TKW_NEVER;
     return true;

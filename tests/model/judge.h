@@ -57,7 +57,13 @@ struct judge {
     tkw_tick farthest;   /* where time may have got to: the latest target */
     bool is_unfinished;  /* the last advance said false */
     uint64_t allowance;  /* timers that may yet be touched, until it is done */
-    uint64_t idle_stops; /* stops in a row that changed nothing visible */
+    uint64_t idle_stops; /* stops in a row that changed nothing visible ... */
+    uint64_t idle_max;   /* ... and how many there may be */
+    uint64_t filings;    /* armings and movings, but for postponing */
+    uint64_t wakes;      /* advances to what next() had said */
+    uint64_t live_max;   /* the most timers that were armed at a time */
+    uint64_t dead_slack; /* entries of no use beside them that are none too
+                            many */
 
     bool has_failed;
     struct claim failure; /* the first claim that did not hold */
@@ -74,6 +80,13 @@ void judge_close(struct judge *judge);
 
 /* Do one operation.  Returns whether all laws held so far. */
 bool judge_do(struct judge *judge, struct op *op);
+
+/* Is anything in slots that an advance may have to deal with? */
+static inline bool judge_is_pending(const struct judge *judge)
+{
+    return oracle_earliest(&judge->oracle) != TKW_NEVER ||
+           (!judge->engine->is_exact && judge->next != TKW_NEVER);
+}
 
 /* What holds over a whole run.  Returns whether all laws held. */
 bool judge_finish(struct judge *judge);

@@ -23,8 +23,34 @@
 
 #define REPRODUCER "model-failure.c"
 
+/*
+ * The program whose pool is built with constants for toys has engines of its
+ * own, and so must its reproducers be built.  The first engine is the default.
+ */
+#ifdef MODEL_TINY
+#define PROGRAM "model_tiny"
+#define NOTE "with the definitions of pool_tiny in tests/CMakeLists.txt, "
+#define ENGINES                                          \
+    "pool-tiny (default): the pool with tiny\n"          \
+    "                   chunks, segments and tags; or\n" \
+    "                   pool-tiny-oom: and with too little memory\n"
+static const struct engine *const engines[] = {&engine_pool_tiny,
+                                               &engine_pool_tiny_oom};
+#else
+#define PROGRAM "model"
+#define NOTE ""
+#define ENGINES                                                               \
+    "wheel (default), pool, pool-oom: the pool\n"                             \
+    "                   with too little memory, or broken-...: one of them\n" \
+    "                   with a bug, for testing this test\n"
+static const struct engine *const engines[] = {&engine_wheel, &engine_pool,
+                                               &engine_pool_oom};
+#endif
+
+#define ENGINE_COUNT (sizeof engines / sizeof engines[0])
+
 static const char help[] =
-    "Usage: model [options]\n"
+    "Usage: " PROGRAM " [options]\n"
     "\n"
     "Does random operations on a timing wheel and holds every answer against\n"
     "a sorted array of timers.  Exits with 0 if all laws held, with 1 if not:\n"
@@ -35,8 +61,7 @@ static const char help[] =
     "  --seconds N      stop after so long, whatever --ops says\n"
     "  --seed N         begin from this seed (default: a new one each time)\n"
     "  --case N         only this case of the seed\n"
-    "  --engine NAME    what to test: wheel (default), or broken-...: the\n"
-    "                   wheel with a bug, for testing this test\n"
+    "  --engine NAME    what to test: " ENGINES
     "  --check-every N  operations between two full checks (default: by cost)\n"
     "  --patience N     seconds after which a case is said to hang "
     "(default 20)\n"
@@ -45,8 +70,9 @@ static const char help[] =
 
 static const struct engine *find_engine(const char *name)
 {
-    if (strcmp(name, engine_wheel.name) == 0)
-        return &engine_wheel;
+    for (size_t i = 0; i < ENGINE_COUNT; i++)
+        if (strcmp(name, engines[i]->name) == 0)
+            return engines[i];
     for (size_t i = 0; engine_broken(i) != NULL; i++)
         if (strcmp(name, engine_broken(i)->name) == 0)
             return engine_broken(i);
@@ -114,11 +140,11 @@ static bool is_option(const char *name)
 static void complain(const char *name, const char *value)
 {
     if (!is_option(name))
-        fprintf(stderr, "model: unknown option %s (try --help)\n", name);
+        fprintf(stderr, PROGRAM ": unknown option %s (try --help)\n", name);
     else if (value == NULL)
-        fprintf(stderr, "model: %s needs a value\n", name);
+        fprintf(stderr, PROGRAM ": %s needs a value\n", name);
     else
-        fprintf(stderr, "model: bad value for %s: %s\n", name, value);
+        fprintf(stderr, PROGRAM ": bad value for %s: %s\n", name, value);
 }
 
 /* Read all options; a bad one gets one line of complaint. */
@@ -198,7 +224,7 @@ static void report(const struct run_options *options, struct run_part *part,
     char title[160];
     int length =
         snprintf(title, sizeof title,
-                 "model --engine %s --seed %" PRIu64 " --case %" PRIu64,
+                 PROGRAM " --engine %s --seed %" PRIu64 " --case %" PRIu64,
                  options->engine->name, options->seed, part->case_number);
 
     if (options->check_every > 0 && length > 0)
@@ -215,13 +241,13 @@ static void report(const struct run_options *options, struct run_part *part,
                      options->patience < 2 ? options->patience : 2);
     if (verdict == VERDICT_FINE)
         printf("it did not fail again when replayed; as it was:\n");
-    printf("%" PRIu32 " operations, ", trial->tape.op_count);
+    printf("%" PRIu32 " operations, " NOTE, trial->tape.op_count);
     write_reproducer(trial, options->engine, title);
 }
 
 int main(int count, char **texts)
 {
-    struct run_options options = {.engine = &engine_wheel,
+    struct run_options options = {.engine = engines[0],
                                   .seed = new_seed(),
                                   .ops_max = 1000000,
                                   .patience = 20,
@@ -236,11 +262,11 @@ int main(int count, char **texts)
 
     struct run_part *parts = share(options.job_count * sizeof parts[0]);
     if (parts == NULL) {
-        perror("model: no memory to share");
+        perror(PROGRAM ": no memory to share");
         return 2;
     }
 
-    printf("model --engine %s --seed %" PRIu64 "\n", options.engine->name,
+    printf(PROGRAM " --engine %s --seed %" PRIu64 "\n", options.engine->name,
            options.seed);
     fflush(stdout);
     double begin = run_clock();

@@ -140,7 +140,7 @@ struct run_part *run(const struct run_options *options, struct run_part *parts,
         parts[job].case_number = options->first_case + job;
         children[job] = fork();
         if (children[job] == 0)
-            _exit(run_part(options, &parts[job]) ? 0 : 1);
+            exit(run_part(options, &parts[job]) ? 0 : 1); /* with coverage */
         if (children[job] < 0) {
             stop_jobs(children, job);
             *verdict = VERDICT_CRASH;

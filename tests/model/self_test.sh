@@ -41,13 +41,16 @@ expect 0 --help
 expect 0 --seed 1 --ops 100000
 expect 0 --seed 1 --ops 100000 --jobs 2
 expect 0 --seed 1 --case 5
+expect 0 --seed 1 --ops 100000 --engine pool
+expect 0 --seed 1 --ops 100000 --engine pool-oom
 for bad in --nonsense --ops '--ops x' '--ops -1' '--engine none' '--jobs 0'; do
     # shellcheck disable=SC2086 # an option and its value are two words
     expect 2 $bad
     [ "$(wc -l <output)" -eq 1 ] || fail "more than one line about $bad"
 done
 
-for bug in order early rearm next advance work crash hang; do
+for bug in order early rearm next advance work crash hang pool-order \
+    pool-stale; do
     rm -f model-failure.c
     expect 1 --engine "broken-$bug" --seed 1 --patience 1
 

@@ -111,6 +111,7 @@ const char *law_words(const char *law)
         {"L8", "next is never later than the earliest deadline"},
         {"L9", "a bounded advance stops in order and can be resumed"},
         {"L15", "slots and occupancy agree"},
+        {"L16", "the dead are few beside the living"},
     };
 
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++)
@@ -145,8 +146,10 @@ const char *call_words(enum call_kind kind)
         [CALL_VISITS] = "visits",
         [CALL_STOPS] = "stops",
         [CALL_MOVES] = "falls, refiles and passes together",
+        [CALL_DEAD] = "entries of no use",
         [CALL_TOUCHED] = "timers touched by the advance",
         [CALL_IDLE_STOPS] = "stops in a row without progress",
+        [CALL_WAKES] = "wake-ups",
     };
 
     return words[kind];

@@ -1,0 +1,265 @@
+/*
+ * pool.h - a hierarchical timing wheel that owns its timers and runs at the
+ * speed of memory.
+ *
+ * You arm a timer and get a handle, a 64-bit number; with it go a pointer and a
+ * word of yours.  The handle of a timer that is gone is a defined answer from
+ * every call, never another timer.  Cancelling and postponing touch the timer's
+ * own cache line and nothing else; falling from level to level touches no timer
+ * at all.  For hundreds of thousands to tens of millions of timers, in one
+ * thread (or under one lock).  It is not a thread-safe service, it calls nobody
+ * back, and it does not know what a second is: you say what time it is, then
+ * pop what has expired.
+ *
+ *     struct tkw_pool *pool;
+ *     int error = tkw_pool_open(&pool, NULL);
+ *
+ *     tkw_handle handle;
+ *     error = tkw_pool_arm(pool, &handle, now + 30000,
+ *                          (struct tkw_user){.pointer = connection});
+ *     ...
+ *     tkw_pool_postpone(pool, handle, now + 30000);
+ *     ...
+ *     tkw_pool_advance(pool, now);
+ *     for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
+ *         hang_up(shot.user.pointer);
+ *     sleep_until(tkw_pool_next(pool));
+ *
+ * Promises, beyond those of wheel.h (never early, complete, ordered, O(1), no
+ * empty ticks, one outcome per arming):
+ *   - no stalls: a crowded slot falls in shares over the ticks before it is
+ *     needed, so a step of a tick does what is due and little more;
+ *   - advancing never allocates and never fails; arming says -ENOMEM, with
+ *     nothing changed;
+ *   - a cancelled timer's memory is used again after some more arming or
+ *     advancing, done in small steps: what is dead stays below what is alive,
+ *     plus a constant.
+ *
+ * A slot whose timers were all cancelled asks for one wake-up, where the wheel
+ * asks for none.
+ *
+ * Threads: *owner* - one thread at a time, for everything in this header.
+ */
+#ifndef TICKWHEEL_POOL_H
+#define TICKWHEEL_POOL_H
+
+#include <tickwheel/dial.h>
+#include <tickwheel/wheel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Names a timer of one pool.  0 is none, ever. */
+typedef uint64_t tkw_handle;
+
+/* Armed timers a pool can hold at most. */
+#define TKW_POOL_TIMERS_MAX ((UINT32_C(1) << 27) - 1)
+
+/* Where memory comes from.  `allocate` may return NULL at any time. */
+struct tkw_allocator {
+    void *(*allocate)(void *context, size_t bytes); /* aligned as malloc's */
+    void (*release)(void *context, void *memory, size_t bytes);
+    void *context;
+};
+
+/* Zero means the default, everywhere: {0} is a good configuration. */
+struct tkw_pool_config {
+    struct tkw_geometry geometry;          /* {0}: the default */
+    tkw_tick start;                        /* where time stands at first */
+    const struct tkw_allocator *allocator; /* NULL: malloc and free; else it
+                                              must outlive the pool */
+    size_t timers_max; /* refuse to arm more; 0: TKW_POOL_TIMERS_MAX */
+};
+
+/* What a timer carries for you.  The pool never looks at it. */
+struct tkw_user {
+    void *pointer;
+    uint64_t word;
+};
+
+/* A timer as the pool tells of it. */
+struct tkw_shot {
+    tkw_handle handle;
+    tkw_tick deadline; /* after all moves */
+    struct tkw_user user;
+};
+
+/* What a handle stands for. */
+enum tkw_state {
+    TKW_STALE,     /* nothing (any more): never given out, or used again */
+    TKW_PENDING,   /* armed, its deadline is to come */
+    TKW_READY,     /* armed, its deadline has come: to be popped */
+    TKW_KEPT,      /* popped and kept: idle, to be armed again */
+    TKW_CANCELLED, /* ended by a cancel ... */
+    TKW_DONE,      /* ... or by a pop or a drain, and not yet used again */
+};
+
+/* What a pool has done, and what it holds. */
+struct tkw_pool_figures {
+    struct tkw_counters work; /* as of a wheel; see wheel.h */
+    uint64_t entries; /* now in slots and queues, those of no use included */
+    uint64_t dead;    /* of these, of timers that were cancelled or moved */
+    uint64_t looks;   /* timers looked at by falling and by sweeping ... */
+    uint64_t sweeps;  /* ... and pieces of a slot swept */
+    uint64_t shares;  /* times that a crowded slot fell in part */
+    uint64_t bytes;   /* allocated now */
+    uint64_t retired; /* places whose generations have run out */
+};
+
+struct tkw_pool;
+
+/*
+ * Open a pool.  NULL is the configuration {0}.
+ *
+ * Returns 0 and the pool in `*pool`, or with `*pool` untouched:
+ *   -EINVAL  the geometry is wrong (tkw_geometry_fault() says how), the
+ *            allocator lacks a function, or timers_max is too large;
+ *   -ENOMEM  there is no memory.
+ */
+TKW_EXPORT int tkw_pool_open(struct tkw_pool **pool,
+                             const struct tkw_pool_config *config);
+
+/*
+ * Free all memory of a pool, whatever is pending.  To hear of what never ran,
+ * drain first.  NULL is fine.
+ */
+TKW_EXPORT void tkw_pool_close(struct tkw_pool *pool);
+
+/*
+ * Arm a new timer to expire at the absolute tick `deadline`.  A deadline that
+ * has come makes it ready at once, last in line; TKW_NEVER never comes.
+ *
+ * Returns 0 and the handle in `*handle` (may be NULL), or with nothing changed:
+ *   -ENOMEM  there is no memory;
+ *   -EAGAIN  as many timers as allowed are armed.
+ */
+TKW_EXPORT int tkw_pool_arm(struct tkw_pool *pool, tkw_handle *handle,
+                            tkw_tick deadline, struct tkw_user user);
+
+/*
+ * Arm a timer again under its handle: move one that is armed, to any deadline,
+ * or start one that was popped and kept.  Among equals it is the last.
+ *
+ * Returns 1, or 0 if the handle stands for neither, or with nothing changed
+ * -ENOMEM, or -EAGAIN for a kept one when as many as allowed are armed.
+ */
+TKW_EXPORT int tkw_pool_rearm(struct tkw_pool *pool, tkw_handle handle,
+                              tkw_tick deadline);
+
+/*
+ * Move the deadline of an armed timer, cheaply and without fail if it moves to
+ * a later tick: the timer is filed anew only when its old slot comes round.  An
+ * earlier deadline, or a timer whose tick has come (ready, or about to be when
+ * an unfinished tick is), is armed again.  Among timers of equal deadline a
+ * postponed one may be popped at any place.
+ *
+ * Returns 1, or 0 if the timer is not armed, or -ENOMEM with nothing changed.
+ */
+TKW_EXPORT int tkw_pool_postpone(struct tkw_pool *pool, tkw_handle handle,
+                                 tkw_tick deadline);
+
+/*
+ * Disarm a timer.  Returns 1 if it was armed, i.e. if you stopped it; else 0,
+ * and tkw_pool_query() tells why.  A kept timer is let go (and 0 returned).
+ */
+TKW_EXPORT int tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle);
+
+/*
+ * Tell what a handle stands for; any number is fine.  `shot` (may be NULL) is
+ * filled in for timers that are armed or kept.
+ */
+TKW_EXPORT enum tkw_state tkw_pool_query(const struct tkw_pool *pool,
+                                         tkw_handle handle,
+                                         struct tkw_shot *shot);
+
+/*
+ * Move time forward to `now`.  Whatever is due by then becomes ready.  Time
+ * standing still is fine; back is a bug, ignored where assertions are off.
+ */
+TKW_EXPORT void tkw_pool_advance(struct tkw_pool *pool, tkw_tick now);
+
+/*
+ * The same, but move or touch at most `budget` timers; 0 is legal.  Returns
+ * whether `now` has been reached; if not, any further advance goes on, and
+ * anything may be called in between.  See tkw_wheel_advance_some().
+ */
+TKW_EXPORT bool tkw_pool_advance_some(struct tkw_pool *pool, tkw_tick now,
+                                      size_t budget);
+
+/*
+ * Take the next expired timer.  Returns whether there was one, told in `*shot`;
+ * its handle is done with.
+ */
+TKW_EXPORT bool tkw_pool_pop(struct tkw_pool *pool, struct tkw_shot *shot);
+
+/* The same for up to `count` at once.  Returns how many were stored. */
+TKW_EXPORT size_t tkw_pool_pop_many(struct tkw_pool *pool,
+                                    struct tkw_shot *shots, size_t count);
+
+/*
+ * The same as tkw_pool_pop(), but keep the timer: idle, under its handle, until
+ * tkw_pool_rearm() starts it again or tkw_pool_cancel() lets it go.
+ */
+TKW_EXPORT bool tkw_pool_pop_keep(struct tkw_pool *pool, struct tkw_shot *shot);
+
+/*
+ * Tell when to advance next: at the earliest deadline or before it, for a slot
+ * that has to fall, that falls in shares, or whose timers were cancelled or
+ * postponed.  The present tick while anything is ready or a tick is unfinished;
+ * TKW_NEVER if there is nothing to wake up for.  O(levels).
+ */
+TKW_EXPORT tkw_tick tkw_pool_next(const struct tkw_pool *pool);
+
+/* The tick that time was last advanced to. */
+TKW_EXPORT tkw_tick tkw_pool_now(const struct tkw_pool *pool);
+
+/* Armed timers, ready ones included, kept ones not. */
+TKW_EXPORT size_t tkw_pool_count(const struct tkw_pool *pool);
+
+TKW_EXPORT struct tkw_pool_figures
+tkw_pool_counters(const struct tkw_pool *pool);
+
+/* The pool's dial, for tkw_dial_where().  It knows of no occupied slots. */
+TKW_EXPORT const struct tkw_dial *tkw_pool_dial(const struct tkw_pool *pool);
+
+/*
+ * Make sure that the next `n` armings, first or again, cannot fail for lack of
+ * memory.  Returns 0 or -ENOMEM.
+ */
+TKW_EXPORT int tkw_pool_reserve(struct tkw_pool *pool, size_t n);
+
+/*
+ * Visit every armed timer, in no particular order:
+ *
+ *     struct tkw_pool_cursor walk = {0};
+ *     for (struct tkw_shot shot; tkw_pool_walk(pool, &walk, &shot);)
+ *         printf("due at %llu\n", (unsigned long long)shot.deadline);
+ *
+ * Meanwhile timers may be cancelled, and armed: new ones may be missed.
+ */
+struct tkw_pool_cursor {
+    uint32_t next; /* private */
+};
+
+TKW_EXPORT bool tkw_pool_walk(const struct tkw_pool *pool,
+                              struct tkw_pool_cursor *walk,
+                              struct tkw_shot *shot);
+
+/*
+ * Take any armed timer out: for handing everything back at the end.  Returns
+ * whether there was one.
+ */
+TKW_EXPORT bool tkw_pool_drain(struct tkw_pool *pool, struct tkw_shot *shot);
+
+/*
+ * Walk everything and say whether it is as it must be: for tests and for
+ * assertions of the suspicious.  O(slots + timers).
+ */
+TKW_EXPORT bool tkw_pool_check(const struct tkw_pool *pool);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

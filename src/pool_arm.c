@@ -1,0 +1,400 @@
+/*
+ * pool_arm.c - arming, moving, cancelling: what touches a timer's own line and
+ * the end of one stream.
+ *
+ * A record's tag counts the entries made for it.  When tags run out, which
+ * takes 4096 armings again without a moment in which no old entry was left, the
+ * timer moves into a body: another record, with tags of its own, that knows
+ * whose it is.  The handle still names the first record, which says where the
+ * body is.
+ *
+ *     handle -> [timer | moved, body 7 ]        all its entries are dead
+ *                            |   ^
+ *                            v   | timer 3
+ *               [body 7 | tag, deadline]  <- entry (7, tag)
+ *
+ * A body counts as an entry of its timer until its own last entry is dropped.
+ */
+#include <errno.h>
+
+#include "pool_inner.h"
+
+/*
+ * What is rare is a function of its own, called last, so that what is common
+ * needs no stack: see wheel.c.
+ */
+#define RARE __attribute__((noinline))
+
+/* Armings between two looks at whether there is much to sweep, and between two
+ * chunks swept while there is. */
+enum {
+    LOOK_EVERY = TKW_SWEEP_SLACK / 4,
+    SWEEP_EVERY = CHUNK_ENTRIES < 8 ? 1 : CHUNK_ENTRIES / 8,
+};
+
+/* Give a stream of a slot room; it may be the first thing in the slot. */
+RARE void slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
+                    struct stream *stream)
+{
+    struct slot *slot = &pool->slots[place];
+    if (slot->chunks == 0) {
+        struct ring *ring = &pool->rings[level];
+        bits_add(ring->occupancy, ring->size, place - ring->first);
+        pool->busy |= UINT64_C(1) << level;
+        pool->wake = 0;
+    }
+    stream_open(pool, slot, stream);
+}
+
+/*
+ * The slot has been emptied ahead of time.  A deadline of a later turn waits
+ * for that; any other goes a level lower, behind what has fallen there: by the
+ * windows nothing can be armed straight into that slot yet.
+ */
+static RARE int file_past_drained(struct tkw_pool *pool, uint32_t level,
+                                  uint64_t number, uint64_t entry,
+                                  tkw_tick deadline)
+{
+    if (level_number(&pool->dial.levels[level], deadline) != number)
+        number += pool->dial.levels[level].size;
+    else
+        number = level_number(&pool->dial.levels[--level], deadline);
+    slot_append(pool, level, number, FALLEN, entry);
+    return 0;
+}
+
+/*
+ * The stream has no room.  Where a crowd is armed into the slot that falls
+ * next, everybody helps to move it on, so that it never falls at once.
+ */
+static RARE int file_in_new_chunk(struct tkw_pool *pool, uint32_t level,
+                                  uint64_t number, uint64_t entry,
+                                  bool is_arming)
+{
+    slot_append(pool, level, number, DIRECT, entry);
+    uint32_t place = ring_slot(&pool->rings[level], number);
+    if (is_arming && level > 0 && !pool->is_mid_tick &&
+        number == pool->dial.levels[level].hand + 1 &&
+        pool->slots[place].chunks >= TKW_CROWDED_CHUNKS)
+        pool_help(pool, level);
+    return 0;
+}
+
+/*
+ * File an entry whose deadline is to come.  Returns 0, as do those whom it
+ * calls last: what is common needs no stack.
+ */
+static inline int file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline,
+                       bool is_arming)
+{
+    uint64_t number;
+    uint32_t i = dial_level_index(&pool->dial, deadline, &number);
+    const struct tkw_level *level = &pool->dial.levels[i];
+    const struct ring *ring = &pool->rings[i];
+
+    if (number - level->hand > level->size) /* whole turns away */
+        number = level->hand + 1 + (number - level->hand - 1) % level->size;
+    if (number <= ring->drained)
+        return file_past_drained(pool, i, number, entry, deadline);
+    struct stream *stream =
+        &pool->slots[ring_slot(ring, number)].streams[DIRECT];
+    if (stream_is_full(stream))
+        return file_in_new_chunk(pool, i, number, entry, is_arming);
+    stream_append(stream, entry);
+    return 0;
+}
+
+/* The same for an entry that is on its way while others are: no help. */
+void pool_file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline)
+{
+    file(pool, entry, deadline, false);
+}
+
+void pool_shelve(struct tkw_pool *pool, uint32_t which, uint64_t entry)
+{
+    struct stream *stream = shelf(pool, which);
+    if (stream_is_full(stream))
+        stream_open(pool, &pool->shelves[which], stream);
+    stream_append(stream, entry);
+}
+
+/* Put an entry aside that has come due, or never will be. */
+static RARE int put_aside(struct tkw_pool *pool, struct record *timer,
+                          uint64_t entry, tkw_tick deadline)
+{
+    if (deadline == TKW_NEVER) {
+        pool_shelve(pool, NEVER, entry);
+        return 0;
+    }
+    timer->word |= WORD_QUEUED;
+    pool->queued++;
+    pool_shelve(pool, deadline <= pool->now ? READY : LATE, entry);
+    return 0;
+}
+
+static inline int place(struct tkw_pool *pool, struct record *timer,
+                        uint64_t entry, tkw_tick deadline)
+{
+    pool->entries++;
+    if (deadline > pool->dial.now && deadline != TKW_NEVER)
+        return file(pool, entry, deadline, true);
+    return put_aside(pool, timer, entry, deadline);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * Make sure of memory for an entry and `records` (0 or 1) more, and sweep if
+ * there is much to be swept.  Then say how many armings can go without asking.
+ */
+static int prepare(struct tkw_pool *pool, size_t records)
+{
+    int error = pool_provide(pool, 1, records);
+    if (error != 0)
+        return error;
+    bool is_sweeping = pool_has_many_dead(pool);
+    if (is_sweeping)
+        pool_sweep(pool);
+
+    size_t left = is_sweeping ? SWEEP_EVERY - 1 : LOOK_EVERY;
+    uint64_t places = pool->places_safe - pool_places(pool) - 1;
+    left = places < left ? (size_t)places : left;
+    left = least(left, pool->room - pool->used + pool->free_count - records);
+    size_t allowed = pool->timers_max - pool->live;
+    pool->arms_left = least(left, allowed - least(allowed, records));
+    return 0;
+}
+
+/* Arm, memory having been provided for. */
+static inline int arm(struct tkw_pool *pool, tkw_handle *handle,
+                      tkw_tick deadline, struct tkw_user user)
+{
+    uint32_t index = record_take(pool);
+    struct record *timer = record_at(pool, index);
+    uint64_t generation = (timer->word & WORD_GENERATION) +
+                          (UINT64_C(1) << WORD_GENERATION_SHIFT);
+    timer->word = generation | WORD_ENTRY | IS_ARMED;
+    timer->deadline = deadline;
+    timer->user = user;
+    pool->live++;
+    pool->counters.armed++;
+    if (handle != NULL)
+        *handle = generation | index;
+    return place(pool, timer, entry_make(index, 0, deadline), deadline);
+}
+
+static RARE int arm_prepared(struct tkw_pool *pool, tkw_handle *handle,
+                             tkw_tick deadline, struct tkw_user user)
+{
+    if (pool->live >= pool->timers_max)
+        return -EAGAIN;
+    int error = prepare(pool, 1);
+    return error != 0 ? error : arm(pool, handle, deadline, user);
+}
+
+int tkw_pool_arm(struct tkw_pool *pool, tkw_handle *handle, tkw_tick deadline,
+                 struct tkw_user user)
+{
+    if (pool->arms_left == 0)
+        return arm_prepared(pool, handle, deadline, user);
+    pool->arms_left--;
+    return arm(pool, handle, deadline, user);
+}
+
+/*
+ * The same, if the timer is simply armed: in a slot, with no body.  All that is
+ * common, told by one comparison.
+ */
+static inline struct record *find_filed(const struct tkw_pool *pool,
+                                        tkw_handle handle)
+{
+    uint32_t index = (uint32_t)handle;
+    if (index >= pool->used)
+        return NULL;
+    struct record *record = record_at(pool, index);
+    uint64_t difference = record->word ^ handle;
+    return difference >> WORD_MOVED_SHIFT == IS_ARMED >> WORD_MOVED_SHIFT
+               ? record
+               : NULL;
+}
+
+/* The last entry of a timer's body goes: the timer is on its own again. */
+static void leave_body(struct tkw_pool *pool, uint32_t index,
+                       const struct record *body)
+{
+    struct record *timer = record_at(pool, index);
+    timer->word = (timer->word & ~WORD_MOVED) - WORD_ENTRY;
+    timer->deadline = body->deadline;
+    free_if_unused(pool, index, timer);
+}
+
+/*
+ * A dead entry has been counted off that was its record's last, or a body's.
+ * With it may go the record, and the timer whose body it was.
+ */
+void pool_drop_last(struct tkw_pool *pool, uint64_t entry)
+{
+    uint32_t index = entry_index(entry);
+    struct record *record = record_at(pool, index);
+    if ((record->word & WORD_STATE) == IS_BODY &&
+        word_tag(record->word) == entry_tag(entry)) {
+        uint32_t owner = (uint32_t)record->user.word;
+        const struct record *timer = record_at(pool, owner);
+        if ((timer->word & WORD_MOVED) && timer->deadline == index)
+            leave_body(pool, owner, record);
+    }
+    free_if_unused(pool, index, record);
+}
+
+/*
+ * Give a timer a body, its tags having run out.  Memory has been provided for.
+ * The body's entry is its first.
+ */
+static RARE uint64_t enter_body(struct tkw_pool *pool, uint32_t owner,
+                                struct record *timer, tkw_tick deadline)
+{
+    uint32_t index = record_take(pool);
+    struct record *body = record_at(pool, index);
+    uint64_t generation = (body->word & WORD_GENERATION) + GENERATION_ONE;
+    body->word = generation | WORD_ENTRY | IS_BODY;
+    body->deadline = deadline;
+    body->user = (struct tkw_user){.word = owner};
+    if ((timer->word & WORD_MOVED) == 0)
+        timer->word = (timer->word | WORD_MOVED) + WORD_ENTRY;
+    timer->deadline = index;
+    return entry_make(index, 0, deadline);
+}
+
+/* Would one entry more be one too many for the tags there are? */
+static inline bool needs_body(const struct tkw_pool *pool, struct record *timer)
+{
+    uint32_t at;
+    return word_tag(timer_body(pool, timer, &at)->word) == TAG_MAX;
+}
+
+/* Make an entry for a new deadline.  The one before is dead from now on. */
+static inline uint64_t supersede(struct tkw_pool *pool, uint32_t index,
+                                 struct record *timer, tkw_tick deadline)
+{
+    uint32_t at = index;
+    struct record *body = timer_body(pool, timer, &at);
+    uint64_t tag = word_tag(body->word);
+    if (tag == TAG_MAX)
+        return enter_body(pool, index, timer, deadline);
+    body->word += WORD_ENTRY + 1;
+    body->deadline = deadline;
+    return entry_make(at, tag + 1, deadline);
+}
+
+/* Start a timer that was kept. */
+static RARE int arm_kept(struct tkw_pool *pool, uint32_t index,
+                         struct record *timer, tkw_tick deadline)
+{
+    if ((timer->word & WORD_ENTRIES) == 0)
+        timer->word &= ~WORD_TAG; /* no entry is left that had one */
+    set_state(timer, IS_ARMED);
+    pool->arms_left = 0; /* one more is armed than was reckoned with */
+    pool->live++;
+    pool->counters.armed++;
+    uint64_t entry = supersede(pool, index, timer, deadline);
+    place(pool, timer, entry, deadline);
+    return 1;
+}
+
+/* Arm again whatever can be, and say how that went. */
+static RARE int rearm_prepared(struct tkw_pool *pool, tkw_handle handle,
+                               tkw_tick deadline)
+{
+    struct record *timer = find(pool, handle);
+    if (timer == NULL)
+        return 0;
+    uint64_t state = timer->word & WORD_STATE;
+    if (state != IS_ARMED && state != IS_KEPT)
+        return 0;
+    if (state == IS_KEPT && pool->live >= pool->timers_max)
+        return -EAGAIN;
+    int error = prepare(pool, needs_body(pool, timer));
+    if (error != 0)
+        return error;
+    if (state == IS_KEPT)
+        return arm_kept(pool, (uint32_t)handle, timer, deadline);
+
+    leave_queue(pool, timer);
+    uint64_t entry = supersede(pool, (uint32_t)handle, timer, deadline);
+    place(pool, timer, entry, deadline);
+    return 1;
+}
+
+int tkw_pool_rearm(struct tkw_pool *pool, tkw_handle handle, tkw_tick deadline)
+{
+    struct record *timer = find_filed(pool, handle);
+    if (timer == NULL || pool->arms_left == 0 ||
+        word_tag(timer->word) == TAG_MAX)
+        return rearm_prepared(pool, handle, deadline);
+
+    pool->arms_left--;
+    timer->word += WORD_ENTRY + 1;
+    timer->deadline = deadline;
+    uint64_t tag = word_tag(timer->word);
+    uint64_t entry = entry_make((uint32_t)handle, tag, deadline);
+    return 1 + place(pool, timer, entry, deadline);
+}
+
+/* Postpone a timer that is not simply armed, or to an earlier deadline. */
+static RARE int postpone_any(struct tkw_pool *pool, tkw_handle handle,
+                             tkw_tick deadline)
+{
+    struct record *timer = find(pool, handle);
+    if (timer == NULL || (timer->word & WORD_STATE) != IS_ARMED)
+        return 0;
+    uint32_t at = (uint32_t)handle;
+    struct record *body = timer_body(pool, timer, &at);
+    if ((timer->word & WORD_QUEUED) || deadline < body->deadline)
+        return tkw_pool_rearm(pool, handle, deadline);
+    body->deadline = deadline;
+    pool->unseen++;
+    return 1;
+}
+
+int tkw_pool_postpone(struct tkw_pool *pool, tkw_handle handle,
+                      tkw_tick deadline)
+{
+    struct record *timer = find_filed(pool, handle);
+    if (timer == NULL || deadline < timer->deadline)
+        return postpone_any(pool, handle, deadline);
+    timer->deadline = deadline;
+    pool->unseen++;
+    return 1;
+}
+
+/* Cancel a timer that is not simply armed, or let one go that is kept. */
+static RARE int cancel_any(struct tkw_pool *pool, tkw_handle handle)
+{
+    struct record *timer = find(pool, handle);
+    if (timer == NULL)
+        return 0;
+    uint64_t state = timer->word & WORD_STATE;
+    if (state == IS_KEPT) {
+        set_state(timer, IS_CANCELLED);
+        free_if_unused(pool, (uint32_t)handle, timer);
+    }
+    if (state != IS_ARMED)
+        return 0;
+    leave_queue(pool, timer);
+    set_state(timer, IS_CANCELLED);
+    pool->live--;
+    return 1;
+}
+
+int tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle)
+{
+    struct record *timer = find_filed(pool, handle);
+    if (timer == NULL)
+        return cancel_any(pool, handle);
+    timer->word ^= IS_ARMED ^ IS_CANCELLED;
+    pool->live--;
+    return 1;
+}

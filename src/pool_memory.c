@@ -1,0 +1,309 @@
+/*
+ * pool_memory.c - records, chunks, and keeping enough of both.
+ *
+ * Records lie in segments that neither move nor go before the pool is closed,
+ * because a stale handle may ask for one at any time.  Free ones are a stack
+ * without memory of its own: a free record is a node that holds a few more
+ * indices, so that the next one to use is mostly known without a look at it.
+ *
+ * Advancing moves entries between streams and must not fail.  So arming keeps
+ * chunks in reserve.  A `place` is room that is taken: by an entry, dead or
+ * alive, or by nobody, in a chunk that is not full and not the last of its
+ * stream.  Of the chunks in use, all are made of places but for the last of
+ * each stream and those being read.  No more streams are open than there are
+ * entries, and no more than there are streams.  Hence, however things move,
+ *
+ *     chunks in use <= places / CHUNK_ENTRIES + min(places, streams) + a few
+ *
+ * Moving an entry makes no place more.  (Joining two long queues makes a few,
+ * but none that was not a chunk of its own before.)  So it is enough that
+ * arming checks, before it takes one more, that so many chunks are there:
+ * `places_safe` is how many places they are good for.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pool_inner.h"
+
+struct block {
+    struct block *next;
+    struct chunk *fresh; /* the first that was never used ... */
+    struct chunk *end;
+};
+
+#define BLOCK_BYTES \
+    (sizeof(struct block) + (TKW_BLOCK_CHUNKS + 1) * sizeof(struct chunk))
+
+static void *allocate_plain(void *context, size_t bytes)
+{
+    (void)context;
+    return malloc(bytes);
+}
+
+static void release_plain(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    free(memory);
+}
+
+const struct tkw_allocator pool_malloc = {
+    .allocate = allocate_plain,
+    .release = release_plain,
+};
+
+void *pool_allocate(struct tkw_pool *pool, size_t bytes)
+{
+    void *memory = pool->allocator.allocate(pool->allocator.context, bytes);
+    if (memory != NULL)
+        pool->bytes += bytes;
+    return memory;
+}
+
+void pool_release(struct tkw_pool *pool, void *memory, size_t bytes)
+{
+    if (memory == NULL)
+        return;
+    pool->bytes -= bytes;
+    pool->allocator.release(pool->allocator.context, memory, bytes);
+}
+
+/* What a table of segments takes, with the link to the one before it. */
+static size_t table_bytes(uint32_t room)
+{
+    return ((size_t)room + 1) * sizeof(struct record *);
+}
+
+/*
+ * Make room for more segments.  The old table stays where it is until the
+ * pool is closed: a handle may be looked up in it by another thread.
+ */
+static bool table_grow(struct tkw_pool *pool)
+{
+    enum { ROOM_AT_FIRST = 64 };
+    uint32_t room =
+        pool->segments_room ? 2 * pool->segments_room : ROOM_AT_FIRST;
+    struct record **table = pool_allocate(pool, table_bytes(room));
+    if (table == NULL)
+        return false;
+
+    table[0] = (struct record *)(void *)pool->segments;
+    if (pool->segments != NULL)
+        memcpy(table + 1, pool->segments,
+               pool->segments_room * sizeof *pool->segments);
+    pool->segments = table + 1;
+    pool->segments_room = room;
+    return true;
+}
+
+static void tables_release(struct tkw_pool *pool)
+{
+    uint32_t room = pool->segments_room;
+    for (struct record **table = pool->segments; table != NULL; room /= 2) {
+        struct record **before = (struct record **)(void *)table[-1];
+        pool_release(pool, table - 1, table_bytes(room));
+        table = before;
+    }
+}
+
+static bool segment_add(struct tkw_pool *pool)
+{
+    uint32_t count = pool->room >> TKW_SEGMENT_BITS;
+    if (pool->room > TKW_POOL_TIMERS_MAX - SEGMENT_RECORDS)
+        return false;
+    if (count == pool->segments_room && !table_grow(pool))
+        return false;
+    struct record *segment =
+        pool_allocate(pool, SEGMENT_RECORDS * sizeof *segment);
+    if (segment == NULL)
+        return false;
+    pool->segments[count] = segment;
+    pool->room += SEGMENT_RECORDS;
+    return true;
+}
+
+/* The address of a block's first chunk: a multiple of its size. */
+static struct chunk *block_begin(struct block *block)
+{
+    uintptr_t end = (uintptr_t)(block + 1);
+    uintptr_t up = (0 - end) % TKW_CHUNK_BYTES;
+    return (struct chunk *)(void *)((char *)(block + 1) + up);
+}
+
+/* Chunks that may be partly read, or written before another is free. */
+static size_t spare_always(const struct tkw_pool *pool)
+{
+    return 2 * (size_t)pool->dial.level_count + 2 * SHELVES;
+}
+
+/* How many places the chunks there are suffice for. */
+static void update_safe(struct tkw_pool *pool)
+{
+    size_t always = spare_always(pool);
+    size_t streams = STREAMS * (size_t)pool->slot_count;
+    size_t chunks = pool->chunks_total;
+    chunks -= chunks < always ? chunks : always;
+
+    /* While there are fewer places than streams, each may be a chunk. */
+    uint64_t few = (uint64_t)chunks * CHUNK_ENTRIES / (CHUNK_ENTRIES + 1);
+    uint64_t many =
+        chunks > streams ? (uint64_t)(chunks - streams) * CHUNK_ENTRIES : 0;
+    if (few > streams)
+        few = streams;
+    pool->places_safe = many > few ? many : few;
+}
+
+static bool block_add(struct tkw_pool *pool)
+{
+    struct block *block = pool_allocate(pool, BLOCK_BYTES);
+    if (block == NULL)
+        return false;
+    block->next = NULL;
+    block->fresh = block_begin(block);
+    block->end = block->fresh + TKW_BLOCK_CHUNKS;
+
+    /* Last in line: memory is touched only when it is needed. */
+    if (pool->blocks == NULL) {
+        pool->blocks = block;
+        pool->fresh = block;
+    } else {
+        pool->blocks_last->next = block;
+    }
+    pool->blocks_last = block;
+    pool->chunks_total += TKW_BLOCK_CHUNKS;
+    update_safe(pool);
+    return true;
+}
+
+static struct chunk *chunk_take(struct tkw_pool *pool)
+{
+    struct chunk *chunk = pool->chunks_free;
+    if (chunk != NULL) {
+        pool->chunks_free = chunk->header.next;
+        return chunk;
+    }
+    while (pool->fresh->fresh == pool->fresh->end) {
+        pool->fresh = pool->fresh->next;
+        TKW_ASSERT(pool->fresh != NULL); /* arming has provided for this */
+    }
+    return pool->fresh->fresh++;
+}
+
+/* How many chunks are in no stream. */
+size_t pool_chunks_idle(const struct tkw_pool *pool)
+{
+    size_t count = 0;
+    for (const struct chunk *chunk = pool->chunks_free;
+         chunk != NULL && count <= pool->chunks_total;
+         chunk = chunk->header.next)
+        count++;
+    for (const struct block *block = pool->fresh; block != NULL;
+         block = block->next)
+        count += (size_t)(block->end - block->fresh);
+    return count;
+}
+
+/* Give a chunk back that is no longer part of a slot's streams. */
+void chunk_give_back(struct tkw_pool *pool, struct slot *slot,
+                     struct chunk *chunk)
+{
+    if (pool->sweep.at == chunk || pool->sweep.before == chunk) {
+        pool->sweep.at = NULL;
+        pool->sweep.before = NULL;
+    }
+    slot->chunks--;
+    chunk->header.next = pool->chunks_free;
+    pool->chunks_free = chunk;
+}
+
+/* Give a stream that is full, or empty, room at its end. */
+void stream_open(struct tkw_pool *pool, struct slot *slot,
+                 struct stream *stream)
+{
+    struct chunk *chunk = chunk_take(pool);
+    if (stream->write == NULL) {
+        stream->read = chunk->entries;
+    } else {
+        struct chunk *tail = stream_tail(stream);
+        tail->header.next = chunk;
+        tail->header.count = CHUNK_ENTRIES;
+    }
+    stream->write = chunk->entries;
+    slot->chunks++;
+}
+
+/* All entries of a stream's first chunk have been read. */
+void stream_finish_head(struct tkw_pool *pool, struct slot *slot,
+                        struct stream *stream)
+{
+    struct chunk *chunk = stream_head(stream);
+    struct chunk *next = chunk_next(stream, chunk);
+    if (next == NULL) {
+        stream->read = NULL;
+        stream->write = NULL;
+    } else {
+        stream->read = next->entries;
+        pool->gaps -= chunk_gap(chunk);
+    }
+    chunk_give_back(pool, slot, chunk);
+}
+
+/*
+ * Make sure of memory for `n` entries and so many records more.  What was got
+ * stays, even if not all could be.
+ */
+int pool_provide(struct tkw_pool *pool, size_t n, size_t records)
+{
+    while ((size_t)(pool->room - pool->used) + pool->free_count < records) {
+        if (!segment_add(pool))
+            return -ENOMEM;
+    }
+
+    while (pool->places_safe < pool_places(pool) + n) {
+        if (!block_add(pool))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Push the index of a record that nothing refers to any more. */
+void record_give_back(struct tkw_pool *pool, uint32_t index,
+                      struct record *record)
+{
+    if (word_generation(record->word) == UINT32_MAX) {
+        pool->retired++; /* its next handle would be one given out before */
+        return;
+    }
+    pool->free_count++;
+    if (pool->free_top != NO_INDEX) {
+        struct node *top = &record_at(pool, pool->free_top)->node;
+        if (top->count < NODE_INDICES) {
+            top->indices[top->count++] = index;
+            return;
+        }
+    }
+    record->node.below = pool->free_top;
+    record->node.count = 0;
+    pool->free_top = index;
+}
+
+int pool_memory_open(struct tkw_pool *pool)
+{
+    pool->free_top = NO_INDEX;
+    update_safe(pool);
+    return pool_provide(pool, 1, 1);
+}
+
+void pool_memory_close(struct tkw_pool *pool)
+{
+    for (uint32_t at = 0; at < pool->room; at += SEGMENT_RECORDS)
+        pool_release(pool, record_at(pool, at),
+                     SEGMENT_RECORDS * sizeof(struct record));
+    tables_release(pool);
+    for (struct block *block = pool->blocks; block != NULL;) {
+        struct block *next = block->next;
+        pool_release(pool, block, BLOCK_BYTES);
+        block = next;
+    }
+}

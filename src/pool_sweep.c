@@ -1,0 +1,138 @@
+/*
+ * pool_sweep.c - clearing away dead entries, a chunk at a time.
+ *
+ * The sweeper goes round all streams.  At each step it looks at the timers of
+ * one chunk, moves the entries that are alive together, and joins them with
+ * those of the chunk before if all fit there:
+ *
+ *     before       at                       before
+ *     [a b . .] -> [x c x .] -> ...   =>    [a b c .] -> ...
+ *
+ * While more than half as many entries are dead as timers are armed, arming
+ * sweeps eight entries for every one it makes, and a whole advance one chunk.
+ * A round over E entries is over after E/8 armings, so that what dies meanwhile
+ * is an eighth; the dead stay below the living, plus TKW_SWEEP_SLACK.
+ */
+#include "pool_inner.h"
+
+/* Empty streams passed over in one step. */
+enum { STREAMS_A_STEP = 64 };
+
+static struct slot *slot_swept(struct tkw_pool *pool)
+{
+    uint32_t slot = pool->sweep.slot;
+    return slot < pool->slot_count ? &pool->slots[slot]
+                                   : &pool->shelves[slot - pool->slot_count];
+}
+
+static void next_stream(struct tkw_pool *pool)
+{
+    pool->sweep.at = NULL;
+    pool->sweep.before = NULL;
+    if (++pool->sweep.stream < STREAMS)
+        return;
+    pool->sweep.stream = 0;
+    if (++pool->sweep.slot == pool->slot_count + SHELVES)
+        pool->sweep.slot = 0;
+}
+
+/* Move what is alive together.  Returns where it ends. */
+static uint64_t *keep_living(struct tkw_pool *pool, uint64_t *begin,
+                             const uint64_t *end)
+{
+    for (const uint64_t *entry = begin; entry < end; entry++)
+        entry_prefetch(pool, *entry);
+    pool->looks += (uint64_t)(end - begin);
+
+    uint64_t *kept = begin;
+    for (const uint64_t *entry = begin; entry < end; entry++) {
+        if (entry_timer(pool, *entry) != NULL)
+            *kept++ = *entry;
+        else
+            pool_drop(pool, *entry);
+    }
+    return kept;
+}
+
+/* Let a chunk's entries end at `end`. */
+static void set_end(struct tkw_pool *pool, struct stream *stream,
+                    struct chunk *chunk, uint64_t *end)
+{
+    if (chunk == stream_tail(stream)) {
+        stream->write = end;
+        return;
+    }
+    pool->gaps -= chunk_gap(chunk);
+    chunk->header.count = (uint32_t)(end - chunk->entries);
+    pool->gaps += chunk_gap(chunk);
+}
+
+/* Take a chunk out whose entries are no longer needed. */
+static void unlink_chunk(struct tkw_pool *pool, struct stream *stream,
+                         struct chunk *before, struct chunk *chunk)
+{
+    struct chunk *next = chunk_next(stream, chunk);
+    if (next != NULL)
+        pool->gaps -= chunk_gap(chunk);
+
+    if (before == NULL) {
+        stream->read = next == NULL ? NULL : next->entries;
+        if (next == NULL)
+            stream->write = NULL;
+    } else if (next == NULL) {
+        stream->write = before->entries + before->header.count;
+        pool->gaps -= chunk_gap(before);
+    } else {
+        before->header.next = next;
+    }
+}
+
+static void sweep_chunk(struct tkw_pool *pool, struct slot *slot,
+                        struct stream *stream)
+{
+    struct chunk *before = pool->sweep.before;
+    struct chunk *chunk =
+        pool->sweep.at != NULL ? pool->sweep.at : stream_head(stream);
+    struct chunk *next = chunk_next(stream, chunk);
+    uint64_t *begin = chunk_begin(stream, chunk);
+    uint64_t *end = keep_living(pool, begin, chunk_end(stream, chunk));
+    size_t kept = (size_t)(end - begin);
+
+    if (before != NULL && before->header.count + kept <= CHUNK_ENTRIES) {
+        for (size_t i = 0; i < kept; i++)
+            before->entries[before->header.count++] = begin[i];
+        pool->gaps -= kept;
+        kept = 0;
+    }
+    if (kept == 0) {
+        unlink_chunk(pool, stream, before, chunk);
+        pool->sweep.at = NULL; /* chunk_give_back() is not to restart us */
+        chunk_give_back(pool, slot, chunk);
+    } else {
+        set_end(pool, stream, chunk, end);
+        before = chunk;
+    }
+    pool->sweep.before = before;
+    pool->sweep.at = next;
+    if (next == NULL)
+        next_stream(pool);
+}
+
+void pool_sweep(struct tkw_pool *pool)
+{
+    pool->sweeps++;
+    pool->ready_end = NULL;
+    for (unsigned i = 0; i < STREAMS_A_STEP; i++) {
+        struct slot *slot = slot_swept(pool);
+        struct stream *stream = &slot->streams[pool->sweep.stream];
+        if (stream_is_empty(stream)) {
+            next_stream(pool);
+            continue;
+        }
+        uint32_t place = pool->sweep.slot;
+        sweep_chunk(pool, slot, stream);
+        if (slot->chunks == 0 && place < pool->slot_count)
+            pool_vacate(pool, place);
+        return;
+    }
+}

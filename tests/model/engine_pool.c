@@ -1,0 +1,554 @@
+/*
+ * engine_pool.c - tickwheel/pool.h as an engine of the model test.
+ *
+ * The model's timers are numbers that stay; the pool's are handles that come
+ * and go.  What the model cannot see is demanded here: what a handle answers
+ * when its timer is gone, that forged ones name nobody, that nothing changes
+ * when there is no memory, and that all of it is given back.
+ */
+#include "engine_common.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <tickwheel/pool.h>
+
+#include "memory.h"
+
+/* How the last arming of a timer ended, if it did. */
+enum fate {
+    FATE_NONE,
+    FATE_ARMED,
+    FATE_KEPT,
+    FATE_LET_GO, /* popped, kept, then cancelled */
+    FATE_CANCELLED,
+    FATE_DONE,
+};
+
+struct pooled {
+    tkw_handle handle; /* of the last arming; 0: never armed */
+    tkw_handle older;  /* one before that */
+    tkw_tick deadline;
+    enum fate fate;
+};
+
+struct pool_engine {
+    struct tkw_pool *pool;
+    struct memory memory;
+    bool is_oom;
+    bool is_unfinished; /* the last advance said false */
+    size_t reserved;    /* armings that cannot fail */
+    uint32_t arms;
+    uint32_t pops;
+    uint32_t ends;
+    size_t timer_count;
+    struct pooled timers[];
+};
+
+static void demand(bool is_so, const char *what, int line)
+{
+    if (is_so)
+        return;
+    fprintf(stderr, "engine_pool.c:%d: not so: %s\n", line, what);
+    abort();
+}
+
+#define DEMAND(condition) demand((condition), #condition, __LINE__)
+
+static int open_pool(struct pool_engine *self, const struct world *world)
+{
+    struct tkw_pool_config config = {.geometry = world->geometry,
+                                     .start = world->start,
+                                     .allocator = &self->memory.allocator};
+
+    self->memory.mode = self->is_oom ? MEMORY_SCARCE : MEMORY_PLENTY;
+    int error = tkw_pool_open(&self->pool, &config);
+    if (error == -ENOMEM && self->is_oom) {
+        DEMAND(self->pool == NULL && self->memory.blocks == 0);
+        self->memory.mode = MEMORY_PLENTY;
+        error = tkw_pool_open(&self->pool, &config);
+    }
+    self->memory.mode = MEMORY_FORBIDDEN;
+    return error;
+}
+
+static void *make_with(const struct world *world, bool is_oom)
+{
+    struct pool_engine *self =
+        calloc(1, sizeof *self + world->timer_count * sizeof self->timers[0]);
+    if (self == NULL)
+        return NULL;
+
+    self->timer_count = world->timer_count;
+    self->is_oom = is_oom;
+    memory_init(&self->memory, world->seed);
+    if (open_pool(self, world) != 0) {
+        free(self);
+        return NULL;
+    }
+    return self;
+}
+
+static void *make(const struct world *world)
+{
+    return make_with(world, false);
+}
+
+static void *make_oom(const struct world *world)
+{
+    return make_with(world, true);
+}
+
+static void unmake(void *engine)
+{
+    struct pool_engine *self = engine;
+
+    tkw_pool_close(self->pool);
+    DEMAND(self->memory.blocks == 0 && self->memory.bytes == 0);
+    free(self);
+}
+
+static bool is_live(enum tkw_state state)
+{
+    return state == TKW_PENDING || state == TKW_READY || state == TKW_KEPT;
+}
+
+/* May a timer of this fate have this state?  A place may be used again. */
+static bool fits(enum fate fate, enum tkw_state state)
+{
+    switch (fate) {
+    case FATE_NONE:
+        return state == TKW_STALE;
+    case FATE_ARMED:
+        return state == TKW_PENDING || state == TKW_READY;
+    case FATE_KEPT:
+        return state == TKW_KEPT;
+    case FATE_LET_GO:
+        return !is_live(state);
+    case FATE_CANCELLED:
+        return state == TKW_CANCELLED || state == TKW_STALE;
+    case FATE_DONE:
+        return state == TKW_DONE || state == TKW_STALE;
+    }
+    return false;
+}
+
+/* What a shot says must be what was given. */
+static void verify_shot(struct pool_engine *self, const struct tkw_shot *shot)
+{
+    DEMAND(shot->user.word < self->timer_count);
+    const struct pooled *timer = &self->timers[shot->user.word];
+
+    DEMAND(shot->user.pointer == timer);
+    DEMAND(shot->handle == timer->handle);
+    DEMAND(shot->deadline == timer->deadline);
+}
+
+static enum tkw_state query(struct pool_engine *self, uint64_t id)
+{
+    const struct pooled *timer = &self->timers[id];
+    struct tkw_shot shot;
+    enum tkw_state state = tkw_pool_query(self->pool, timer->handle, &shot);
+
+    if (is_live(state))
+        verify_shot(self, &shot);
+    if (state == TKW_PENDING || state == TKW_READY) {
+        bool is_due = timer->deadline != TKW_NEVER &&
+                      timer->deadline <= tkw_pool_now(self->pool);
+        DEMAND((state == TKW_READY) == is_due);
+    }
+    return state;
+}
+
+static bool is_armed(void *engine, uint64_t id)
+{
+    struct pool_engine *self = engine;
+    enum tkw_state state = query(self, id);
+
+    /* Armed or not is for the judge to say. */
+    if (!fits(FATE_ARMED, state))
+        DEMAND(self->timers[id].fate == FATE_ARMED ||
+               fits(self->timers[id].fate, state));
+    return fits(FATE_ARMED, state);
+}
+
+/* What must be the same after a call that did nothing. */
+struct view {
+    size_t count;
+    tkw_tick next;
+    tkw_tick now;
+    struct tkw_pool_figures counters;
+};
+
+static struct view look(const struct pool_engine *self)
+{
+    return (struct view){tkw_pool_count(self->pool), tkw_pool_next(self->pool),
+                         tkw_pool_now(self->pool),
+                         tkw_pool_counters(self->pool)};
+}
+
+static void verify_unchanged(const struct pool_engine *self, struct view view)
+{
+    struct view after = look(self);
+
+    DEMAND(after.count == view.count);
+    DEMAND(after.next == view.next);
+    DEMAND(after.now == view.now);
+    DEMAND(after.counters.work.armed == view.counters.work.armed);
+    DEMAND(after.counters.work.cancelled == view.counters.work.cancelled);
+    DEMAND(after.counters.entries == view.counters.entries);
+    DEMAND(after.counters.dead == view.counters.dead);
+}
+
+/* A handle that names no timer: whatever is asked, the answer is no. */
+static void verify_nobody(struct pool_engine *self, tkw_handle handle)
+{
+    struct view view = look(self);
+    tkw_tick soon = tkw_tick_after(view.now, 1);
+
+    DEMAND(!is_live(tkw_pool_query(self->pool, handle, NULL)));
+    DEMAND(tkw_pool_cancel(self->pool, handle) == 0);
+    DEMAND(tkw_pool_rearm(self->pool, handle, soon) == 0);
+    DEMAND(tkw_pool_postpone(self->pool, handle, TKW_NEVER) == 0);
+    verify_unchanged(self, view);
+}
+
+static bool is_held(const struct pooled *timer)
+{
+    return timer->fate == FATE_ARMED || timer->fate == FATE_KEPT;
+}
+
+static void verify_forged(struct pool_engine *self, tkw_handle handle)
+{
+    for (size_t id = 0; id < self->timer_count; id++)
+        if (is_held(&self->timers[id]) && self->timers[id].handle == handle)
+            return; /* not forged after all */
+    verify_nobody(self, handle);
+}
+
+/* Handles that were never given out, made from one that was. */
+static void forge(struct pool_engine *self, tkw_handle handle)
+{
+    tkw_handle bit = UINT64_C(1) << self->ends / 16 % 64;
+
+    DEMAND(tkw_pool_query(self->pool, 0, NULL) == TKW_STALE);
+    DEMAND(tkw_pool_query(self->pool, UINT64_MAX, NULL) == TKW_STALE);
+    DEMAND(tkw_pool_query(self->pool, handle | UINT32_MAX, NULL) == TKW_STALE);
+    verify_nobody(self, 0);
+    verify_nobody(self, UINT64_MAX);
+    verify_forged(self, handle ^ bit);
+    verify_forged(self, handle + bit);
+    verify_forged(self, handle - bit);
+    verify_forged(self, handle ^ 1);
+    verify_forged(self, handle & UINT32_MAX);
+    verify_forged(self, handle | UINT32_MAX);
+}
+
+/* A timer is gone, or kept: now and then, see that it is. */
+static void end(struct pool_engine *self, uint64_t id, enum fate fate)
+{
+    struct pooled *timer = &self->timers[id];
+    enum tkw_state state = query(self, id);
+
+    timer->fate = fate;
+    DEMAND(fits(fate, state));
+    DEMAND(state != TKW_STALE); /* used again by whom? */
+    if (fate != FATE_KEPT && self->ends % 4 == 0)
+        verify_nobody(self, timer->handle);
+    if (fate == FATE_KEPT)
+        DEMAND(tkw_pool_postpone(self->pool, timer->handle, 0) == 0);
+    if (self->ends % 16 == 0) {
+        forge(self, timer->handle);
+        verify_nobody(self, timer->older);
+    }
+    self->ends++;
+}
+
+/* One arming, under the handle there is or a new one.  0 or -ENOMEM. */
+static int try_arm(struct pool_engine *self, uint64_t id, tkw_tick deadline)
+{
+    struct pooled *timer = &self->timers[id];
+    struct tkw_user user = {.pointer = timer, .word = id};
+    tkw_handle handle = 0;
+
+    if (is_held(timer)) {
+        int result = tkw_pool_rearm(self->pool, timer->handle, deadline);
+
+        DEMAND(result == 1 || result == -ENOMEM);
+        return result == 1 ? 0 : result;
+    }
+    int error = tkw_pool_arm(self->pool, &handle, deadline, user);
+    DEMAND((error == 0 && handle != 0) || (error == -ENOMEM && handle == 0));
+    if (error == 0) {
+        timer->older = timer->handle;
+        timer->handle = handle;
+    }
+    return error;
+}
+
+static int try_postpone(struct pool_engine *self, uint64_t id,
+                        tkw_tick deadline)
+{
+    int result =
+        tkw_pool_postpone(self->pool, self->timers[id].handle, deadline);
+
+    DEMAND(result == 1 || result == -ENOMEM);
+    return result == 1 ? 0 : result;
+}
+
+/* With too little memory at first; then nothing may have changed. */
+static void insist(struct pool_engine *self, uint64_t id, tkw_tick deadline,
+                   int (*try)(struct pool_engine *, uint64_t, tkw_tick))
+{
+    struct memory *memory = &self->memory;
+    uint64_t failures = memory->failures;
+
+    if (self->is_oom) {
+        struct view view = look(self);
+        bool is_reserved = self->reserved > 0;
+
+        self->reserved -= is_reserved;
+        memory->mode = is_reserved ? MEMORY_NONE : MEMORY_SCARCE;
+        int error = try(self, id, deadline);
+        memory->mode = MEMORY_FORBIDDEN;
+        if (error == 0)
+            return;
+        DEMAND(!is_reserved);
+        DEMAND(memory->failures > failures);
+        verify_unchanged(self, view);
+        DEMAND(fits(self->timers[id].fate, query(self, id)));
+        DEMAND(tkw_pool_check(self->pool));
+    }
+    memory->mode = MEMORY_PLENTY;
+    DEMAND(try(self, id, deadline) == 0);
+    memory->mode = MEMORY_FORBIDDEN;
+}
+
+/* Now and then the next few armings must do without any memory. */
+static void reserve(struct pool_engine *self)
+{
+    struct view view = look(self);
+    size_t n = 1 + self->arms / 32 % 8;
+
+    self->memory.mode = MEMORY_SCARCE;
+    int error = tkw_pool_reserve(self->pool, n);
+    self->memory.mode = MEMORY_FORBIDDEN;
+    DEMAND(error == 0 || error == -ENOMEM);
+    verify_unchanged(self, view);
+    if (error == 0)
+        self->reserved = n;
+}
+
+static bool cancel(void *engine, uint64_t id)
+{
+    struct pool_engine *self = engine;
+    struct pooled *timer = &self->timers[id];
+    int result = tkw_pool_cancel(self->pool, timer->handle);
+
+    DEMAND(result == 0 || result == 1);
+    if (result == 1)
+        end(self, id, FATE_CANCELLED);
+    else if (timer->fate == FATE_KEPT)
+        end(self, id, FATE_LET_GO);
+    return result == 1;
+}
+
+static void arm(void *engine, uint64_t id, tkw_tick deadline)
+{
+    struct pool_engine *self = engine;
+    struct pooled *timer = &self->timers[id];
+
+    self->arms++;
+    if (timer->fate == FATE_KEPT && self->arms % 4 == 0)
+        cancel(self, id);
+    if (self->is_oom && self->arms % 32 == 0)
+        reserve(self);
+    insist(self, id, deadline, try_arm);
+    timer->fate = FATE_ARMED;
+    timer->deadline = deadline;
+}
+
+static bool postpone(void *engine, uint64_t id, tkw_tick deadline)
+{
+    struct pool_engine *self = engine;
+    struct pooled *timer = &self->timers[id];
+
+    if (timer->fate != FATE_ARMED)
+        return tkw_pool_postpone(self->pool, timer->handle, deadline) != 0;
+
+    /* In an unfinished tick those of that tick may be in line already. */
+    tkw_tick tick = tkw_pool_now(self->pool) + self->is_unfinished;
+    bool is_lazy = query(self, id) == TKW_PENDING && timer->deadline > tick &&
+                   deadline > timer->deadline;
+    uint64_t requests = self->memory.requests;
+    insist(self, id, deadline, try_postpone);
+    DEMAND(!is_lazy || self->memory.requests == requests);
+    timer->deadline = deadline;
+    return true;
+}
+
+static bool advance(void *engine, tkw_tick to, size_t budget)
+{
+    struct pool_engine *self = engine;
+
+    self->is_unfinished = false;
+    if (budget != NO_BUDGET)
+        self->is_unfinished = !tkw_pool_advance_some(self->pool, to, budget);
+    else
+        tkw_pool_advance(self->pool, to);
+    return !self->is_unfinished;
+}
+
+/* The number of a timer that was handed out. */
+static uint64_t take(struct pool_engine *self, const struct tkw_shot *shot,
+                     enum fate fate)
+{
+    verify_shot(self, shot);
+    end(self, shot->user.word, fate);
+    return shot->user.word;
+}
+
+/* By turns, in all the ways there are. */
+static uint64_t pop(void *engine)
+{
+    struct pool_engine *self = engine;
+    struct tkw_shot shot;
+    bool is_popped = false;
+    enum fate fate = FATE_DONE;
+
+    switch (self->pops++ % 3) {
+    case 0:
+        is_popped = tkw_pool_pop(self->pool, &shot);
+        break;
+    case 1:
+        is_popped = tkw_pool_pop_keep(self->pool, &shot);
+        fate = FATE_KEPT;
+        break;
+    default:
+        is_popped = tkw_pool_pop_many(self->pool, &shot, 1) == 1;
+        break;
+    }
+    return is_popped ? take(self, &shot, fate) : NO_TIMER;
+}
+
+static uint64_t drain(void *engine)
+{
+    struct pool_engine *self = engine;
+    struct tkw_shot shot;
+
+    if (!tkw_pool_drain(self->pool, &shot))
+        return NO_TIMER;
+    return take(self, &shot, FATE_DONE);
+}
+
+static tkw_tick next(void *engine)
+{
+    struct pool_engine *self = engine;
+
+    return tkw_pool_next(self->pool);
+}
+
+static tkw_tick now(void *engine)
+{
+    struct pool_engine *self = engine;
+
+    return tkw_pool_now(self->pool);
+}
+
+static size_t count(void *engine)
+{
+    struct pool_engine *self = engine;
+
+    return tkw_pool_count(self->pool);
+}
+
+static bool check(void *engine)
+{
+    struct pool_engine *self = engine;
+
+    return tkw_pool_check(self->pool);
+}
+
+static struct work work(void *engine)
+{
+    struct pool_engine *self = engine;
+    struct tkw_pool_figures counters = tkw_pool_counters(self->pool);
+    struct work work = common_work(&counters.work);
+
+    DEMAND(counters.dead <= counters.entries);
+    DEMAND(counters.bytes == self->memory.bytes);
+    DEMAND(counters.retired == 0); /* 2^32 generations take longer */
+    work.entries = counters.entries;
+    work.dead = counters.dead;
+    return work;
+}
+
+static uint32_t level_count(void *engine)
+{
+    struct pool_engine *self = engine;
+
+    return tkw_pool_dial(self->pool)->level_count;
+}
+
+static uint32_t slot_count(void *engine)
+{
+    struct pool_engine *self = engine;
+
+    return tkw_pool_dial(self->pool)->slot_count;
+}
+
+static size_t walk(void *engine, uint64_t divisor, uint64_t *ids)
+{
+    struct pool_engine *self = engine;
+    struct tkw_pool_cursor state = {0};
+    size_t visited = 0;
+
+    for (struct tkw_shot shot; visited <= self->timer_count &&
+                               tkw_pool_walk(self->pool, &state, &shot);) {
+        verify_shot(self, &shot);
+        ids[visited] = shot.user.word;
+        if (divisor != 0 && ids[visited] % divisor == 0)
+            cancel(self, ids[visited]);
+        visited++;
+    }
+    return visited;
+}
+
+/* All but the name, the slack, the memory and the text. */
+#define POOL                                                                \
+    .free = unmake, .arm = arm, .postpone = postpone, .cancel = cancel,     \
+    .is_armed = is_armed, .advance = advance, .pop = pop, .drain = drain,   \
+    .next = next, .now = now, .count = count, .check = check, .work = work, \
+    .level_count = level_count, .slot_count = slot_count, .walk = walk
+
+const struct engine engine_pool = {
+    .name = "pool",
+    .dead_slack = 16384,
+    .make = make,
+    .text = &engine_pool_text,
+    POOL,
+};
+
+const struct engine engine_pool_oom = {
+    .name = "pool-oom",
+    .dead_slack = 16384,
+    .make = make_oom,
+    .text = &engine_pool_oom_text,
+    POOL,
+};
+
+const struct engine engine_pool_tiny = {
+    .name = "pool-tiny",
+    .dead_slack = 64,
+    .make = make,
+    .text = &engine_pool_text,
+    POOL,
+};
+
+const struct engine engine_pool_tiny_oom = {
+    .name = "pool-tiny-oom",
+    .dead_slack = 64,
+    .make = make_oom,
+    .text = &engine_pool_oom_text,
+    POOL,
+};

@@ -1,0 +1,193 @@
+/*
+ * pool_examples_test.c - the worked examples X1 to X25 in a pool.  A pool tells
+ * of no slots, so each row is followed by what its dial says and by the times
+ * it wants to be woken at: the expiration of each slot on the path.
+ */
+#include "pool_support.h"
+
+struct step {
+    uint32_t level; /* 0 ends the path */
+    uint32_t slot;
+    tkw_tick expiration;
+};
+
+struct example {
+    const char *row;
+    uint32_t sizes[4];
+    tkw_tick start, now, deadline;
+    struct step path[5];
+};
+
+static const struct example examples[] = {
+    {"X1", {20}, 0, 0, 445, {{3, 1, 400}, {2, 2, 440}, {1, 5, 445}}},
+    {"X2", {20}, 0, 0, 450, {{3, 1, 400}, {2, 2, 440}, {1, 10, 450}}},
+    {"X3", {20}, 0, 0, 2, {{1, 2, 2}}},
+    {"X4", {20}, 0, 2, 10, {{1, 10, 10}}},
+    {"X5", {20}, 0, 2, 21, {{1, 1, 21}}},
+    {"X6", {20}, 0, 2, 22, {{2, 1, 20}, {1, 2, 22}}},
+    {"X7", {20}, 0, 2, 24, {{2, 1, 20}, {1, 4, 24}}},
+    {"X8", {20}, 0, 2, 352, {{2, 17, 340}, {1, 12, 352}}},
+    {"X9", {20}, 0, 0, 350, {{2, 17, 340}, {1, 10, 350}}},
+    {"X10", {20}, 0, 2, 399, {{2, 19, 380}, {1, 19, 399}}},
+    {"X11", {20}, 0, 2, 400, {{3, 1, 400}}},
+    {"X12", {20}, 0, 2, 401, {{3, 1, 400}, {1, 1, 401}}},
+    {"X13", {20}, 0, 0, 237, {{2, 11, 220}, {1, 17, 237}}},
+    {"X14", {20}, 0, 0, 30000, {{4, 3, 24000}, {3, 15, 30000}}},
+    {"X15",
+     {20},
+     0,
+     0,
+     159999,
+     {{4, 19, 152000}, {3, 19, 159600}, {2, 19, 159980}, {1, 19, 159999}}},
+    {"X15", {20}, 0, 0, 160000, {{5, 1, 160000}}},
+    {"X16", {20}, 100, 104, 122, {{1, 2, 122}}},
+    {"X16", {20}, 100, 104, 123, {{1, 3, 123}}},
+    {"X16", {20}, 100, 104, 124, {{2, 6, 120}, {1, 4, 124}}},
+    {"X17", {10}, 0, 0, 2, {{1, 2, 2}}},
+    {"X18", {10}, 0, 2, 11, {{1, 1, 11}}},
+    {"X19", {10}, 0, 0, 15, {{2, 1, 10}, {1, 5, 15}}},
+    {"X20", {5}, 100, 100, 102, {{1, 2, 102}}},
+    {"X20", {5}, 100, 100, 101, {{1, 1, 101}}},
+    {"X20", {5}, 100, 100, 100, {{0}}},
+    {"X21", {5}, 100, 100, 106, {{2, 1, 105}, {1, 1, 106}}},
+    {"X21", {5}, 100, 100, 107, {{2, 1, 105}, {1, 2, 107}}},
+    {"X23",
+     {60, 60, 12},
+     0,
+     0,
+     43199,
+     {{3, 11, 39600}, {2, 59, 43140}, {1, 59, 43199}}},
+    {"X24", {20}, 0, 3600000, 3600005, {{1, 5, 3600005}}},
+    {"X25", {20}, 0, 0, 400, {{3, 1, 400}}},
+};
+
+static struct tkw_pool *pool_for(const struct example *example,
+                                 tkw_handle *handle)
+{
+    struct tkw_geometry geometry = {0};
+    memcpy(geometry.sizes, example->sizes, sizeof(example->sizes));
+    struct tkw_pool *pool = pool_of(&geometry, example->start);
+    tkw_pool_advance(pool, example->now);
+    *handle = pool_arm(pool, example->deadline, 0);
+    return pool;
+}
+
+static void assert_where(const struct tkw_pool *pool, tkw_tick deadline,
+                         const struct step *step)
+{
+    struct tkw_spot spot = tkw_dial_where(tkw_pool_dial(pool), deadline);
+    assert_int_equal(spot.level, step->level);
+    assert_int_equal(spot.slot, step->slot);
+    assert_int_equal(spot.expiration, step->expiration);
+}
+
+static void follow(const struct example *example)
+{
+    tkw_handle handle;
+    struct tkw_pool *pool = pool_for(example, &handle);
+    uint64_t worked = 0;
+    for (const struct step *step = example->path; step->level != 0; step++) {
+        assert_where(pool, example->deadline, step);
+        assert_int_equal(tkw_pool_next(pool), step->expiration);
+        tkw_pool_advance(pool, step->expiration - 1);
+        assert_int_equal(tkw_pool_next(pool), step->expiration);
+        assert_int_equal(tkw_pool_counters(pool).work.visits, worked);
+        assert_pool_pops_none(pool);
+        tkw_pool_advance(pool, step->expiration);
+        worked = tkw_pool_counters(pool).work.visits;
+        assert_pool_sound(pool);
+    }
+    if (example->path[0].level != 0) /* L6 */
+        assert_true(tkw_pool_counters(pool).work.falls <
+                    example->path[0].level);
+    assert_int_equal(tkw_pool_now(pool), example->deadline);
+    assert_pool_state(pool, handle, TKW_READY);
+    assert_pool_pops(pool, handle);
+    pool_done(pool);
+}
+
+/* Woken at the expiration of each slot on its path, and at no other time. */
+static void every_example_takes_its_path(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(examples); i++) {
+        print_message("%s ", examples[i].row);
+        follow(&examples[i]);
+    }
+    print_message("\n");
+}
+
+/* The same in one jump, tick by tick, or sleeping until next. */
+static void every_example_fires_on_its_deadline(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(examples) * 3; i++) {
+        const struct example *example = &examples[i / 3];
+        tkw_handle handle;
+        struct tkw_pool *pool = pool_for(example, &handle);
+        if (i % 3 == 0)
+            pool_wakes(pool);
+        while (i % 3 == 1 && tkw_pool_now(pool) + 1 < example->deadline)
+            tkw_pool_advance(pool, tkw_pool_now(pool) + 1);
+        assert_pool_fires_on_time(pool, handle);
+        assert_int_equal(tkw_pool_now(pool), example->deadline);
+        pool_done(pool);
+    }
+}
+
+/* X24.  After idle time the clock moves first: level 1 straight away. */
+static void after_idle_time_a_timer_goes_straight_to_level_1(void **state)
+{
+    (void)state;
+    struct tkw_pool *pool = pool_of(&kafka, 0);
+    tkw_pool_advance(pool, 3600000);
+    tkw_handle handle = pool_arm(pool, 3600005, 0);
+    assert_int_equal(pool_wakes(pool), 1);
+    assert_int_equal(tkw_pool_now(pool), 3600005);
+    assert_int_equal(tkw_pool_counters(pool).work.falls, 0);
+    assert_pool_pops(pool, handle);
+    pool_done(pool);
+}
+
+/* X25.  One wake-up, at 400; not 399 empty ticks. */
+static void a_timer_alone_at_400_wakes_once(void **state)
+{
+    (void)state;
+    struct tkw_pool *pool = pool_of(&kafka, 0);
+    tkw_handle handle = pool_arm(pool, 400, 0);
+    assert_int_equal(tkw_pool_next(pool), 400);
+    assert_int_equal(pool_wakes(pool), 1);
+    assert_pool_pops(pool, handle);
+    pool_done(pool);
+}
+
+/* 512 slots of 100 ms, in rounds: 60 s is slot 88 of the second turn. */
+static void the_hashed_numbers_fire_on_time(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t delay_ms, fires_at_ms;
+    } rows[] = {{10, 100}, {100, 100}, {60000, 60000}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct tkw_pool *pool = pool_of(&pool_shapes[5], 0);
+        tkw_tick deadline = tkw_tick_deadline(rows[i].delay_ms, 100);
+        struct tkw_spot spot = tkw_dial_where(tkw_pool_dial(pool), deadline);
+        assert_int_equal(spot.level, 1);
+        assert_int_equal(spot.slot, deadline % 512);
+        assert_int_equal(deadline * 100, rows[i].fires_at_ms);
+        assert_pool_fires_on_time(pool, pool_arm(pool, deadline, 0));
+        pool_done(pool);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_example_takes_its_path),
+        cmocka_unit_test(every_example_fires_on_its_deadline),
+        cmocka_unit_test(after_idle_time_a_timer_goes_straight_to_level_1),
+        cmocka_unit_test(a_timer_alone_at_400_wakes_once),
+        cmocka_unit_test(the_hashed_numbers_fire_on_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
