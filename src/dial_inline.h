@@ -49,24 +49,19 @@ static inline tkw_tick level_next(const struct tkw_level *level)
  * down, so that one more look or two are enough.  Nothing is too far for the
  * last level.
  */
-static inline uint32_t dial_level_index(const struct tkw_dial *dial,
-                                        tkw_tick deadline, uint64_t *number)
-{
-    TKW_ASSERT(deadline > dial->now);
-    unsigned bits = 64 - (unsigned)__builtin_clzll(deadline - dial->now);
-
-    for (uint32_t i = dial->lowest[bits];; i++) {
-        const struct tkw_level *level = &dial->levels[i];
-        *number = level_number(level, deadline);
-        if (*number - level->hand < level->size || i + 1 == dial->level_count)
-            return i;
-    }
-}
-
 static inline const struct tkw_level *
 dial_level(const struct tkw_dial *dial, tkw_tick deadline, uint64_t *number)
 {
-    return &dial->levels[dial_level_index(dial, deadline, number)];
+    TKW_ASSERT(deadline > dial->now);
+    unsigned bits = 64 - (unsigned)__builtin_clzll(deadline - dial->now);
+    const struct tkw_level *level = &dial->levels[dial->lowest[bits]];
+
+    for (;; level++) {
+        *number = level_number(level, deadline);
+        if (*number - level->hand < level->size ||
+            level == &dial->levels[dial->level_count - 1])
+            return level;
+    }
 }
 
 static inline void dial_occupy(struct tkw_dial *dial,

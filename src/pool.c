@@ -39,6 +39,7 @@ static int open_slots(struct tkw_pool *pool)
         ring->first = 2 * level->first;
         ring->occupancy = word;
         ring->falling = UINT64_MAX;
+        ring_update(pool, i);
         word += bits_words(ring->size);
     }
     pool->slots = (struct slot *)(void *)word;
@@ -144,7 +145,6 @@ static void hand_out(struct tkw_pool *pool, uint32_t index,
     *shot = describe(pool, index, timer);
     leave_queue(pool, timer);
     set_state(timer, state);
-    pool->live--;
 }
 
 /* Take the first entry of what is ready; there is one. */
@@ -204,7 +204,6 @@ static inline bool pop(struct tkw_pool *pool, struct tkw_shot *shot,
         timer->word = (timer->word & (WORD_GENERATION | WORD_TAG)) | state;
         pool->entries--;
         pool->queued--;
-        pool->live--;
         pool->counters.fired++;
         if (state == IS_DONE)
             record_give_back(pool, index, timer);
@@ -239,7 +238,7 @@ tkw_tick tkw_pool_now(const struct tkw_pool *pool)
 
 size_t tkw_pool_count(const struct tkw_pool *pool)
 {
-    return pool->live;
+    return pool_live(pool);
 }
 
 struct tkw_pool_figures tkw_pool_counters(const struct tkw_pool *pool)
@@ -254,8 +253,6 @@ struct tkw_pool_figures tkw_pool_counters(const struct tkw_pool *pool)
         .bytes = pool->bytes,
         .retired = pool->retired,
     };
-    told.work.cancelled =
-        told.work.armed - told.work.fired - told.work.drained - pool->live;
     return told;
 }
 
@@ -289,7 +286,7 @@ bool tkw_pool_walk(const struct tkw_pool *pool, struct tkw_pool_cursor *walk,
 
 bool tkw_pool_drain(struct tkw_pool *pool, struct tkw_shot *shot)
 {
-    if (pool->live == 0)
+    if (pool_live(pool) == 0)
         return false;
     for (;; pool->drain_at++) {
         if (pool->drain_at >= pool->used)

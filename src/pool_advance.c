@@ -127,11 +127,28 @@ static void queue_up(struct tkw_pool *pool, uint32_t which)
     *from = (struct slot){.chunks = 0};
 }
 
+/*
+ * Move every hand, and what follows from them.  On the lowest level, where
+ * nothing is drained ahead of time, that is little.
+ */
+static void turn(struct tkw_pool *pool, tkw_tick now)
+{
+    struct ring *lowest = pool->rings;
+    dial_turn(&pool->dial, now);
+    lowest->low = now + 1;
+    lowest->hand = now;
+
+    uint32_t i = 1;
+    while (i < pool->dial.level_count &&
+           pool->rings[i].hand != pool->dial.levels[i].hand)
+        ring_update(pool, i++);
+}
+
 /* Begin the work of a tick at which some slot begins. */
 static void begin_tick(struct tkw_pool *pool, tkw_tick tick)
 {
     const struct tkw_dial *dial = &pool->dial;
-    dial_turn(&pool->dial, tick);
+    turn(pool, tick);
     pool->now = tick - 1;
     pool->is_mid_tick = true;
 
@@ -199,14 +216,14 @@ bool tkw_pool_advance_some(struct tkw_pool *pool, tkw_tick now, size_t budget)
     tkw_tick before = pool->now;
     while (now > pool->now) {
         if (!pool->is_mid_tick && !begin_next(pool, now)) {
-            dial_turn(&pool->dial, now);
+            turn(pool, now);
             pool->now = now;
         } else if (!finish_tick(pool, &budget)) {
             pool->counters.stops++;
             return false;
         }
     }
-    if (pool->now > before)
+    if (pool->now > before && pool->crowds != 0)
         budget -= pool_spread(pool, pool->now - before, budget);
     if (pool_has_many_dead(pool) && budget >= CHUNK_ENTRIES)
         pool_sweep(pool);
@@ -223,9 +240,9 @@ tkw_tick tkw_pool_next(const struct tkw_pool *pool)
     if (pool->is_mid_tick || pool->queued != 0)
         return pool->now;
     tkw_tick next = pool_next_slot(pool);
-    for (uint64_t busy = pool->busy & ~UINT64_C(1); busy != 0;
-         busy &= busy - 1) {
-        tkw_tick share = pool_next_share(pool, (uint32_t)__builtin_ctzll(busy));
+    for (uint64_t crowds = pool->crowds; crowds != 0; crowds &= crowds - 1) {
+        tkw_tick share =
+            pool_next_share(pool, (uint32_t)__builtin_ctzll(crowds));
         if (share < next)
             next = share;
     }

@@ -44,6 +44,8 @@ RARE void slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
         pool->wake = 0;
     }
     stream_open(pool, slot, stream);
+    if (slot->chunks >= TKW_CROWDED_CHUNKS && level > 0)
+        pool->crowds |= UINT64_C(1) << level;
 }
 
 /*
@@ -80,26 +82,46 @@ static RARE int file_in_new_chunk(struct tkw_pool *pool, uint32_t level,
     return 0;
 }
 
-/*
- * File an entry whose deadline is to come.  Returns 0, as do those whom it
- * calls last: what is common needs no stack.
- */
-static inline int file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline,
-                       bool is_arming)
+/* File an entry by the rules, wherever that leads. */
+static RARE int file_by_rules(struct tkw_pool *pool, uint64_t entry,
+                              tkw_tick deadline, bool is_arming)
 {
     uint64_t number;
-    uint32_t i = dial_level_index(&pool->dial, deadline, &number);
-    const struct tkw_level *level = &pool->dial.levels[i];
+    const struct tkw_level *level = dial_level(&pool->dial, deadline, &number);
+    uint32_t i = (uint32_t)(level - pool->dial.levels);
     const struct ring *ring = &pool->rings[i];
 
     if (number - level->hand > level->size) /* whole turns away */
         number = level->hand + 1 + (number - level->hand - 1) % level->size;
     if (number <= ring->drained)
         return file_past_drained(pool, i, number, entry, deadline);
-    struct stream *stream =
-        &pool->slots[ring_slot(ring, number)].streams[DIRECT];
-    if (stream_is_full(stream))
+    const struct slot *slot = &pool->slots[ring_slot(ring, number)];
+    if (stream_is_full(&slot->streams[DIRECT]))
         return file_in_new_chunk(pool, i, number, entry, is_arming);
+    slot_append(pool, i, number, DIRECT, entry);
+    return 0;
+}
+
+/*
+ * File an entry whose deadline is to come.  Most often the first level that is
+ * not too small takes it: see dial_level().  Returns 0, as do those whom it
+ * calls last: what is common needs no stack.
+ */
+static inline int file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline,
+                       bool is_arming)
+{
+    TKW_ASSERT(deadline > pool->dial.now);
+    unsigned bits = 64 - (unsigned)__builtin_clzll(deadline - pool->dial.now);
+    uint32_t level = pool->dial.lowest[bits];
+    const struct ring *ring = &pool->rings[level];
+
+    uint64_t number = deadline >> ring->shift;
+    if (number - ring->low >= ring->reach)
+        return file_by_rules(pool, entry, deadline, is_arming);
+    uint32_t place = ring->first + ((uint32_t)number & ring->mask);
+    struct stream *stream = &pool->slots[place].streams[DIRECT];
+    if (stream_is_full(stream))
+        return file_in_new_chunk(pool, level, number, entry, is_arming);
     stream_append(stream, entry);
     return 0;
 }
@@ -163,7 +185,7 @@ static int prepare(struct tkw_pool *pool, size_t records)
     uint64_t places = pool->places_safe - pool_places(pool) - 1;
     left = places < left ? (size_t)places : left;
     left = least(left, pool->room - pool->used + pool->free_count - records);
-    size_t allowed = pool->timers_max - pool->live;
+    size_t allowed = pool->timers_max - pool_live(pool);
     pool->arms_left = least(left, allowed - least(allowed, records));
     return 0;
 }
@@ -172,14 +194,12 @@ static int prepare(struct tkw_pool *pool, size_t records)
 static inline int arm(struct tkw_pool *pool, tkw_handle *handle,
                       tkw_tick deadline, struct tkw_user user)
 {
-    uint32_t index = record_take(pool);
+    uint64_t generation;
+    uint32_t index = record_take(pool, &generation);
     struct record *timer = record_at(pool, index);
-    uint64_t generation = (timer->word & WORD_GENERATION) +
-                          (UINT64_C(1) << WORD_GENERATION_SHIFT);
     timer->word = generation | WORD_ENTRY | IS_ARMED;
     timer->deadline = deadline;
     timer->user = user;
-    pool->live++;
     pool->counters.armed++;
     if (handle != NULL)
         *handle = generation | index;
@@ -189,7 +209,7 @@ static inline int arm(struct tkw_pool *pool, tkw_handle *handle,
 static RARE int arm_prepared(struct tkw_pool *pool, tkw_handle *handle,
                              tkw_tick deadline, struct tkw_user user)
 {
-    if (pool->live >= pool->timers_max)
+    if (pool_live(pool) >= pool->timers_max)
         return -EAGAIN;
     int error = prepare(pool, 1);
     return error != 0 ? error : arm(pool, handle, deadline, user);
@@ -256,9 +276,9 @@ void pool_drop_last(struct tkw_pool *pool, uint64_t entry)
 static RARE uint64_t enter_body(struct tkw_pool *pool, uint32_t owner,
                                 struct record *timer, tkw_tick deadline)
 {
-    uint32_t index = record_take(pool);
+    uint64_t generation;
+    uint32_t index = record_take(pool, &generation);
     struct record *body = record_at(pool, index);
-    uint64_t generation = (body->word & WORD_GENERATION) + GENERATION_ONE;
     body->word = generation | WORD_ENTRY | IS_BODY;
     body->deadline = deadline;
     body->user = (struct tkw_user){.word = owner};
@@ -297,7 +317,6 @@ static RARE int arm_kept(struct tkw_pool *pool, uint32_t index,
         timer->word &= ~WORD_TAG; /* no entry is left that had one */
     set_state(timer, IS_ARMED);
     pool->arms_left = 0; /* one more is armed than was reckoned with */
-    pool->live++;
     pool->counters.armed++;
     uint64_t entry = supersede(pool, index, timer, deadline);
     place(pool, timer, entry, deadline);
@@ -314,7 +333,7 @@ static RARE int rearm_prepared(struct tkw_pool *pool, tkw_handle handle,
     uint64_t state = timer->word & WORD_STATE;
     if (state != IS_ARMED && state != IS_KEPT)
         return 0;
-    if (state == IS_KEPT && pool->live >= pool->timers_max)
+    if (state == IS_KEPT && pool_live(pool) >= pool->timers_max)
         return -EAGAIN;
     int error = prepare(pool, needs_body(pool, timer));
     if (error != 0)
@@ -385,7 +404,7 @@ static RARE int cancel_any(struct tkw_pool *pool, tkw_handle handle)
         return 0;
     leave_queue(pool, timer);
     set_state(timer, IS_CANCELLED);
-    pool->live--;
+    pool->counters.cancelled++;
     return 1;
 }
 
@@ -395,6 +414,6 @@ int tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle)
     if (timer == NULL)
         return cancel_any(pool, handle);
     timer->word ^= IS_ARMED ^ IS_CANCELLED;
-    pool->live--;
+    pool->counters.cancelled++;
     return 1;
 }

@@ -107,13 +107,28 @@ static bool next_number(const struct tkw_pool *pool, uint32_t level,
            *number <= UINT64_MAX / pool->dial.levels[level].tick;
 }
 
+/* What is known beforehand about filing is what the hand and the ring say. */
+static bool check_reach(const struct tkw_pool *pool, uint32_t i)
+{
+    const struct tkw_level *level = &pool->dial.levels[i];
+    const struct ring *ring = &pool->rings[i];
+    uint64_t last = ring->drained > level->hand ? ring->drained : level->hand;
+    if (ring->hand != level->hand || ring->low != last + 1)
+        return false;
+    if (ring->mask == 0 || level->tick_shift == TKW_NO_SHIFT)
+        return ring->reach == 0;
+    return ring->low + ring->reach == level->hand + level->size &&
+           ring->shift == level->tick_shift;
+}
+
 static bool check_ring(const struct tkw_pool *pool, uint32_t level,
                        struct census *census)
 {
     const struct ring *ring = &pool->rings[level];
     const tkw_tick tick = pool->dial.levels[level].tick;
     uint32_t found = bits_find(ring->occupancy, ring->size, 0);
-    if ((found != BITS_NONE) != (pool->busy >> level & 1))
+    if (!check_reach(pool, level) ||
+        (found != BITS_NONE) != (pool->busy >> level & 1))
         return false;
 
     for (uint32_t i = 0; i < ring->size; i++) {
@@ -123,6 +138,9 @@ static bool check_ring(const struct tkw_pool *pool, uint32_t level,
         if (slot->chunks == 0)
             continue;
         found = bits_find(ring->occupancy, ring->size, i + 1);
+        if (slot->chunks >= TKW_CROWDED_CHUNKS && level > 0 &&
+            (pool->crowds >> level & 1) == 0)
+            return false;
 
         uint64_t number;
         if (!next_number(pool, level, i, &number))
@@ -172,7 +190,7 @@ static bool check_records(const struct tkw_pool *pool,
         entries += (word & WORD_ENTRIES) / WORD_ENTRY;
         entries -= (word & WORD_MOVED) != 0;
     }
-    return live == pool->live && entries == census->entries;
+    return live == pool_live(pool) && entries == census->entries;
 }
 
 static void unmark(const struct tkw_pool *pool)

@@ -33,6 +33,18 @@
 #include "pool_inner.h"
 #include "run.h"
 
+/* To be called when the hand or what is drained has moved. */
+void ring_update(struct tkw_pool *pool, uint32_t i)
+{
+    const struct tkw_level *level = &pool->dial.levels[i];
+    struct ring *ring = &pool->rings[i];
+    bool is_binary = ring->mask != 0 && level->tick_shift != TKW_NO_SHIFT;
+    ring->low = 1 + (level->hand > ring->drained ? level->hand : ring->drained);
+    ring->reach = is_binary ? level->hand + level->size - ring->low : 0;
+    ring->shift = is_binary ? level->tick_shift : 0;
+    ring->hand = level->hand;
+}
+
 /* A slot is empty now. */
 void pool_vacate(struct tkw_pool *pool, uint32_t place)
 {
@@ -40,8 +52,10 @@ void pool_vacate(struct tkw_pool *pool, uint32_t place)
     while (place - pool->rings[i].first >= pool->rings[i].size)
         i++;
     struct ring *ring = &pool->rings[i];
-    if (bits_remove(ring->occupancy, ring->size, place - ring->first))
+    if (bits_remove(ring->occupancy, ring->size, place - ring->first)) {
         pool->busy &= ~(UINT64_C(1) << i);
+        pool->crowds &= ~(UINT64_C(1) << i);
+    }
 }
 
 /*
@@ -189,6 +203,7 @@ static bool ensure_drained(struct tkw_pool *pool, uint32_t level,
         return false;
     *budget -= pool_fall(pool, level, number, SIZE_MAX);
     pool->rings[level].drained = number;
+    ring_update(pool, level);
     return true;
 }
 
@@ -214,8 +229,10 @@ static size_t fall_ahead(struct tkw_pool *pool, uint32_t level, size_t most)
     struct ring *ring = &pool->rings[level];
     size_t n = pool_fall(pool, level, next, most);
     pool->shares++;
-    if (pool->slots[ring_slot(ring, next)].chunks == 0)
+    if (pool->slots[ring_slot(ring, next)].chunks == 0) {
         ring->drained = next;
+        ring_update(pool, level);
+    }
     return n;
 }
 
@@ -268,11 +285,11 @@ static size_t crowd_share(const struct tkw_pool *pool, uint32_t level,
  */
 size_t pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget)
 {
-    uint64_t busy = pool->busy & ~UINT64_C(1);
+    uint64_t crowds = pool->crowds;
     size_t left = budget;
-    while (busy != 0 && left != 0) {
-        uint32_t level = 63 - (uint32_t)__builtin_clzll(busy);
-        busy &= ~(UINT64_C(1) << level);
+    while (crowds != 0 && left != 0) {
+        uint32_t level = 63 - (uint32_t)__builtin_clzll(crowds);
+        crowds &= ~(UINT64_C(1) << level);
         if (!has_crowd(pool, level) ||
             level_in_the_way(pool, level, &left) != level)
             continue;

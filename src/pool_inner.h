@@ -47,9 +47,12 @@
 #define TKW_BLOCK_CHUNKS 128
 #endif
 
-/* Records come in segments of 2 to this. */
+/* An index has so many bits at most; records come in segments of 2 to that. */
+#ifndef TKW_INDEX_BITS
+#define TKW_INDEX_BITS 27
+#endif
 #ifndef TKW_SEGMENT_BITS
-#define TKW_SEGMENT_BITS 13
+#define TKW_SEGMENT_BITS 15
 #endif
 
 /* Dead entries that are left alone, however few timers are armed. */
@@ -66,6 +69,7 @@
 #define TAG_MAX ((UINT64_C(1) << TKW_ENTRY_TAG_BITS) - 1)
 #define INDEX_SHIFT (TKW_ENTRY_TICK_BITS + TKW_ENTRY_TAG_BITS)
 #define SEGMENT_RECORDS (UINT32_C(1) << TKW_SEGMENT_BITS)
+#define SEGMENTS (1 << (TKW_INDEX_BITS - TKW_SEGMENT_BITS))
 #define NO_INDEX UINT32_MAX
 
 _Static_assert(64 - INDEX_SHIFT >= 27, "an entry holds any index");
@@ -92,8 +96,10 @@ _Static_assert(TKW_ENTRY_TAG_BITS <= 12, "a word holds any tag");
 
 #define STATE(n) ((uint64_t)(n) << WORD_STATE_SHIFT)
 
-_Static_assert(TKW_POOL_TIMERS_MAX < UINT32_C(1) << WORD_MOVED_SHIFT,
+_Static_assert(TKW_INDEX_BITS <= WORD_MOVED_SHIFT,
                "an index and a state do not overlap");
+_Static_assert(TKW_POOL_TIMERS_MAX < UINT32_C(1) << WORD_MOVED_SHIFT,
+               "there is an index for every timer");
 
 /* States of a record; those of handles are told from these. */
 #define IS_UNUSED STATE(0)
@@ -127,16 +133,20 @@ _Static_assert(sizeof(struct record) == 32, "a record takes 32 bytes");
 
 /*
  * The slots of a level: twice as many as the window has, because slots fall
- * ahead of time into the turn that comes next.
+ * ahead of time into the turn that comes next.  What filing needs comes first.
  */
 struct ring {
-    uint64_t drained; /* arming for this slot number goes a level lower */
-    uint64_t *occupancy;
-    uint64_t falling; /* the slot number that began to fall last ... */
-    bool is_blind;    /* ... without a look at its timers */
-    uint32_t size;
+    uint64_t low;   /* slot numbers from here on ... */
+    uint64_t reach; /* ... so many, can be armed for with no more thought */
     uint32_t mask;  /* size - 1 if that is a power of two, or 0 */
     uint32_t first; /* the number of its slot 0 among all */
+    uint32_t shift; /* log2 of a slot's length, where `reach` is not 0 */
+    uint32_t size;
+    uint64_t hand;    /* as of the level, when the above was reckoned */
+    uint64_t drained; /* arming for this slot number goes a level lower */
+    uint64_t falling; /* the slot number that began to fall last ... */
+    bool is_blind;    /* ... without a look at its timers */
+    uint64_t *occupancy;
 };
 
 /* Slots that are no slots: what is ready, and so on. */
@@ -145,14 +155,12 @@ enum { READY, DUE, LATE, NEVER, SHELVES };
 struct block; /* a piece of memory that chunks are cut from */
 
 struct tkw_pool {
-    tkw_tick now; /* the last finished tick */
-    size_t live;  /* armed timers */
-    size_t timers_max;
+    tkw_tick now;     /* the last finished tick */
     uint64_t entries; /* in all streams, dead ones included */
     size_t arms_left; /* armings until prepare() is to be asked again */
     uint64_t unseen;  /* times postponed, timers looked at since taken off */
 
-    struct record **segments;
+    struct tkw_counters counters;
     uint32_t used;       /* records that were ever used */
     uint32_t room;       /* records there is memory for */
     uint32_t free_top;   /* the top node of free records, or NO_INDEX */
@@ -160,8 +168,9 @@ struct tkw_pool {
 
     struct slot *slots;
     struct ring rings[TKW_LEVELS_MAX];
-    uint64_t busy; /* bit i is set: level i+1 has an occupied slot */
-    tkw_tick wake; /* no slot begins before this; 0: not known */
+    uint64_t busy;   /* bit i is set: level i+1 has an occupied slot */
+    uint64_t crowds; /* not set: level i+1 has no crowded slot, or is level 1 */
+    tkw_tick wake;   /* no slot begins before this; 0: not known */
     uint32_t slot_count;
     uint32_t levels_left; /* not yet emptied in an unfinished tick */
     bool is_mid_tick;     /* dial.now is not finished: a budget ran out */
@@ -186,17 +195,20 @@ struct tkw_pool {
     } sweep;
 
     uint32_t drain_at;
-    uint32_t segments_room; /* entries of the table */
     uint64_t retired;
     uint64_t looks;
     uint64_t sweeps;
     uint64_t shares;
     uint64_t bytes;
-    struct tkw_counters counters; /* `cancelled` is not kept but derived */
     struct tkw_allocator allocator;
     void *arena; /* slots and occupancy */
     size_t arena_bytes;
+    size_t timers_max;
     struct tkw_dial dial;
+
+    /* They neither move nor go before the pool is closed: a stale handle may
+     * ask for a record at any time. */
+    struct record *segments[SEGMENTS];
 };
 
 /* pool_memory.c */
@@ -224,6 +236,7 @@ void pool_shelve(struct tkw_pool *pool, uint32_t shelf, uint64_t entry);
 void pool_drop_last(struct tkw_pool *pool, uint64_t entry);
 
 /* pool_fall.c */
+void ring_update(struct tkw_pool *pool, uint32_t level);
 void pool_vacate(struct tkw_pool *pool, uint32_t place);
 void pool_see(struct tkw_pool *pool, size_t n);
 void pool_file_anew(struct tkw_pool *pool, uint32_t level, uint64_t number,
@@ -284,15 +297,10 @@ static inline void entry_prefetch(const struct tkw_pool *pool, uint64_t entry)
     __builtin_prefetch(record_at(pool, entry_index(entry)), 1);
 }
 
-/* Take a record; the caller has made sure of one.  Its word is left alone. */
-static inline uint32_t record_take(struct tkw_pool *pool)
+/* Pop a free record; there is one. */
+static inline uint32_t record_pop(struct tkw_pool *pool)
 {
     uint32_t index = pool->free_top;
-    if (index == NO_INDEX) {
-        TKW_ASSERT(pool->used < pool->room);
-        record_at(pool, pool->used)->word = 0;
-        return pool->used++;
-    }
     struct node *top = &record_at(pool, index)->node;
     pool->free_count--;
     if (top->count == 0) {
@@ -302,6 +310,19 @@ static inline uint32_t record_take(struct tkw_pool *pool)
     if (top->count == 1 && top->below != NO_INDEX)
         __builtin_prefetch(record_at(pool, top->below));
     return top->indices[--top->count];
+}
+
+/* Take a record, the caller having made sure of one; tell its generation. */
+static inline uint32_t record_take(struct tkw_pool *pool, uint64_t *generation)
+{
+    *generation = GENERATION_ONE;
+    if (pool->free_top == NO_INDEX) {
+        TKW_ASSERT(pool->used < pool->room);
+        return pool->used++;
+    }
+    uint32_t index = record_pop(pool);
+    *generation += record_at(pool, index)->word & WORD_GENERATION;
+    return index;
 }
 
 /* Be done with the first `n` entries, of the run that is being read. */
@@ -320,16 +341,23 @@ static inline uint64_t pool_places(const struct tkw_pool *pool)
     return pool->entries + pool->gaps;
 }
 
+/* Armed timers.  One counter an operation is enough to tell. */
+static inline size_t pool_live(const struct tkw_pool *pool)
+{
+    const struct tkw_counters *c = &pool->counters;
+    return (size_t)(c->armed - c->fired - c->cancelled - c->drained);
+}
+
 /* How many of the entries belong to nobody any more. */
 static inline uint64_t pool_dead(const struct tkw_pool *pool)
 {
-    return pool->entries - pool->live;
+    return pool->entries - pool_live(pool);
 }
 
 /* Are there more dead entries than are left alone? */
 static inline bool pool_has_many_dead(const struct tkw_pool *pool)
 {
-    return pool_dead(pool) > pool->live / 2 + TKW_SWEEP_SLACK;
+    return pool_dead(pool) > pool_live(pool) / 2 + TKW_SWEEP_SLACK;
 }
 
 /* The timer that an entry stands for, or NULL if the entry is dead. */

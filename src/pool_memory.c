@@ -1,10 +1,9 @@
 /*
  * pool_memory.c - records, chunks, and keeping enough of both.
  *
- * Records lie in segments that neither move nor go before the pool is closed,
- * because a stale handle may ask for one at any time.  Free ones are a stack
- * without memory of its own: a free record is a node that holds a few more
- * indices, so that the next one to use is mostly known without a look at it.
+ * Free records are a stack without memory of its own: a free record is a node
+ * that holds a few more indices, so that the next one to use is mostly known
+ * without a look at it.
  *
  * Advancing moves entries between streams and must not fail.  So arming keeps
  * chunks in reserve.  A `place` is room that is taken: by an entry, dead or
@@ -22,7 +21,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "pool_inner.h"
 
@@ -69,50 +67,10 @@ void pool_release(struct tkw_pool *pool, void *memory, size_t bytes)
     pool->allocator.release(pool->allocator.context, memory, bytes);
 }
 
-/* What a table of segments takes, with the link to the one before it. */
-static size_t table_bytes(uint32_t room)
-{
-    return ((size_t)room + 1) * sizeof(struct record *);
-}
-
-/*
- * Make room for more segments.  The old table stays where it is until the
- * pool is closed: a handle may be looked up in it by another thread.
- */
-static bool table_grow(struct tkw_pool *pool)
-{
-    enum { ROOM_AT_FIRST = 64 };
-    uint32_t room =
-        pool->segments_room ? 2 * pool->segments_room : ROOM_AT_FIRST;
-    struct record **table = pool_allocate(pool, table_bytes(room));
-    if (table == NULL)
-        return false;
-
-    table[0] = (struct record *)(void *)pool->segments;
-    if (pool->segments != NULL)
-        memcpy(table + 1, pool->segments,
-               pool->segments_room * sizeof *pool->segments);
-    pool->segments = table + 1;
-    pool->segments_room = room;
-    return true;
-}
-
-static void tables_release(struct tkw_pool *pool)
-{
-    uint32_t room = pool->segments_room;
-    for (struct record **table = pool->segments; table != NULL; room /= 2) {
-        struct record **before = (struct record **)(void *)table[-1];
-        pool_release(pool, table - 1, table_bytes(room));
-        table = before;
-    }
-}
-
 static bool segment_add(struct tkw_pool *pool)
 {
     uint32_t count = pool->room >> TKW_SEGMENT_BITS;
-    if (pool->room > TKW_POOL_TIMERS_MAX - SEGMENT_RECORDS)
-        return false;
-    if (count == pool->segments_room && !table_grow(pool))
+    if (count == SEGMENTS)
         return false;
     struct record *segment =
         pool_allocate(pool, SEGMENT_RECORDS * sizeof *segment);
@@ -300,7 +258,6 @@ void pool_memory_close(struct tkw_pool *pool)
     for (uint32_t at = 0; at < pool->room; at += SEGMENT_RECORDS)
         pool_release(pool, record_at(pool, at),
                      SEGMENT_RECORDS * sizeof(struct record));
-    tables_release(pool);
     for (struct block *block = pool->blocks; block != NULL;) {
         struct block *next = block->next;
         pool_release(pool, block, BLOCK_BYTES);

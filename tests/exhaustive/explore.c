@@ -87,9 +87,17 @@ static bool grow_steps(struct search *search)
     return true;
 }
 
-/* Note a state if it is new.  Returns false if there is no memory. */
+/*
+ * Note a state if it is new, and not past the bounds.  Returns false if there
+ * is no memory.
+ */
 static bool note_state(struct search *search, struct step step, bool *is_new)
 {
+    *is_new = false;
+    if (toy_kind.is_beyond(&search->toy)) {
+        search->progress->beyond_count++;
+        return true;
+    }
     if (2 * search->step_count >= search->seen_room && !grow_seen(search))
         return false;
     *is_new = insert(search->seen, search->seen_room, key_of(&search->toy));
@@ -110,12 +118,13 @@ static void add_op(struct search *search, enum op_kind kind, uint64_t id,
                                                     .budget = (uint8_t)budget};
 }
 
-/* To every tick in reach, the one before now, and never. */
+/* To every tick in reach, the one before now, and for ever. */
 static void add_moves(struct search *search, enum op_kind kind, uint64_t id)
 {
     for (int delay = -1; delay <= (int)search->toy.reach; delay++)
         add_op(search, kind, id, delay, 0);
-    add_op(search, kind, id, DELAY_NEVER, 0);
+    if (!search->toy.config.is_finite)
+        add_op(search, kind, id, DELAY_NEVER, 0);
 }
 
 /*
@@ -139,7 +148,7 @@ static void add_advances(struct search *search)
     }
 }
 
-/* All that can be done in the present state; of idle timers one will do. */
+/* All that can be done in the present state; of plain idle ones one will do. */
 static void list_ops(struct search *search)
 {
     const struct oracle *oracle = &search->toy.judge.oracle;
@@ -148,10 +157,11 @@ static void list_ops(struct search *search)
     search->op_count = 0;
     for (uint64_t id = 0; id < oracle->timer_count; id++) {
         bool is_armed = oracle_is_armed(oracle, id);
+        bool is_plain = !is_armed && toy_kind.is_plain(&search->toy, id);
 
-        if (!is_armed && has_idle)
+        if (is_plain && has_idle)
             continue;
-        has_idle |= !is_armed;
+        has_idle |= is_plain;
         add_moves(search, OP_ARM, id);
         if (is_armed && search->toy.config.has_postponing)
             add_moves(search, OP_POSTPONE, id);
@@ -161,6 +171,8 @@ static void list_ops(struct search *search)
     }
     add_advances(search);
     add_op(search, OP_POP, 0, 0, 0);
+    if (search->toy.config.has_keeping)
+        add_op(search, OP_POP, 1, 0, 0);
     add_op(search, OP_DRAIN, 0, 0, 0);
     add_op(search, OP_WALK, 0, 0, 0);
     add_op(search, OP_WALK, 1, 0, 0); /* cancels all */
@@ -180,9 +192,10 @@ static bool do_step(struct search *search, const struct step *step)
         op->tick = oracle->now + (tkw_tick)step->delay;
     op->budget = step->budget < BUDGETS ? step->budget : NO_BUDGET;
     trial->tape.op_count = trial->op_at + 1;
+    toy_kind.prepare(&search->toy, op);
     if (!trial_do(trial, &search->toy.judge))
         return false;
-    toy_look_inside(&search->toy);
+    toy_kind.look_inside(&search->toy);
     return true;
 }
 
@@ -221,6 +234,10 @@ static bool leave(struct search *search, uint64_t state)
 
     if (!replay(search, state))
         return false;
+    progress->is_bounded = search->toy.config.depth_max != 0 &&
+                           progress->depth >= search->toy.config.depth_max;
+    if (progress->is_bounded)
+        return true;
     toy_save(&search->toy, search->here);
     list_ops(search);
     for (size_t i = 0; i < search->op_count; i++) {
@@ -266,7 +283,10 @@ static void close_search(struct search *search)
     free(search);
 }
 
-/* States are left in the order they were found in: breadth first. */
+/*
+ * States are left in the order they were found in: breadth first.  So when one
+ * lies too deep, all that follow do.
+ */
 static bool search_all(struct search *search, uint64_t states_max)
 {
     struct progress *progress = search->progress;
@@ -281,6 +301,8 @@ static bool search_all(struct search *search, uint64_t states_max)
             alarm(PATIENCE);
         is_fine = leave(search, state);
         progress->state_count = search->step_count;
+        if (progress->is_bounded)
+            return true;
     }
     progress->is_closed = is_fine && !progress->is_out_of_memory;
     return is_fine;

@@ -1,7 +1,7 @@
 /*
  * explore.h - every sequence of operations on a toy, until nothing is new.
  *
- * Breadth first, from a fresh wheel: from each state every operation of a small
+ * Breadth first, from a fresh toy: from each state every operation of a small
  * alphabet is done, and what it leads to is a new state or one seen before.
  * When all have been left in every way, all sequences of any length have been
  * judged, because each goes from known state to known state.
@@ -21,8 +21,10 @@ struct progress {
     struct trial trial; /* the way being tried */
     uint64_t state_count;
     uint64_t transition_count;
-    uint32_t depth; /* of the state under way */
-    bool is_closed; /* every state was left in every way */
+    uint64_t beyond_count; /* of these, to states past the bounds */
+    uint32_t depth;        /* of the state under way */
+    bool is_closed;        /* every state was left in every way ... */
+    bool is_bounded;       /* ... but for those as deep as is allowed */
     bool is_out_of_memory;
 };
 

@@ -1,8 +1,10 @@
 /*
- * main.c - the exhaustive test: all sequences of operations on toy wheels.
+ * main.c - the exhaustive tests: all sequences of operations on toys.
  *
- *     toy.c       a small wheel under its judge     explore.c   the search
- *     key.c       when two states are the same
+ *     explore.c   the search                  wheel.c      toy wheels
+ *     toy.c       a toy under its judge       pool.c       toy pools ...
+ *     key.c       when two states are the     pool_key.c   ... and their keys
+ *                 same
  *
  * The judge, and all that is right or wrong, is that of the model test.
  */
@@ -19,103 +21,78 @@
 #include "../model/reproduce.h"
 #include "../model/run.h"
 
-#define REPRODUCER "exhaustive-failure.c"
-
 /* About 50 bytes each. */
 #define STATES_MAX UINT64_C(100000000)
 
 static const char help[] =
-    "Usage: exhaustive [options]\n"
+    "Usage: %s [options]\n"
     "\n"
-    "Does every sequence of operations on toy timing wheels and holds every\n"
+    "Does every sequence of operations on toy %s and holds every\n"
     "answer against the laws.  Exits with 0 if all held and nothing was left\n"
     "out, with 1 if not: then the shortest sequence that shows it is printed,\n"
-    "and written to ./" REPRODUCER " as a C program.\n"
+    "and written to ./%s-failure.c as a C program.\n"
     "\n"
     "  --long            larger toys and more timers, several minutes\n"
     "  --geometry SIZES  only this one: 2,3 grows, 2,3r goes round; then - "
     "for\n"
-    "                    no postponing, + to tell the lanes of a queue apart\n"
+    "                    no postponing%s\n"
     "  --timers N        with --geometry: so many timers (default 3)\n"
+    "  --depth N         with --geometry: at most so many operations in a row\n"
     "  --help            this text\n";
 
 struct options {
     bool is_long;
     bool is_single;
-    struct toy_config single;
+    struct toy_plan single;
 };
 
-/*
- * Two sizes and TKW_ROUNDS make a wheel of two levels and no more.  Postponed
- * timers can be in any slot with any deadline, and so make for many states:
- * three timers without, for the order among them, and two with.
- */
-static const struct toy_config everyday[] = {
-    {{{2}, TKW_ROUNDS}, 2, true, true},
-    {{{2, 2}, TKW_ROUNDS}, 3, false, false},
-    {{{2, 3}, TKW_ROUNDS}, 3, false, false},
-    {{{3, 2}, TKW_ROUNDS}, 3, false, false},
-    {{{3, 3}, TKW_ROUNDS}, 3, false, false},
-    {{{2, 2}, TKW_ROUNDS}, 2, true, false},
-    {{{2, 3}, TKW_ROUNDS}, 2, true, false},
-    {{{3, 2}, TKW_ROUNDS}, 2, true, false},
-    {{{2}, TKW_ROUNDS}, 3, true, false},
-    {{{3}, TKW_ROUNDS}, 2, true, false},
-    {{{2}, TKW_GROW}, 2, false, false},
-};
-
-static const struct toy_config larger[] = {
-    {{{2, 2}, TKW_ROUNDS}, 3, true, false},
-    {{{3, 3}, TKW_ROUNDS}, 2, true, false},
-    {{{3}, TKW_ROUNDS}, 3, true, false},
-    {{{2}, TKW_ROUNDS}, 3, false, true},
-    {{{2, 2}, TKW_ROUNDS}, 4, false, false},
-    {{{3, 3}, TKW_ROUNDS}, 4, false, false},
-    {{{2, 2, 2}, TKW_ROUNDS}, 4, false, false},
-    {{{2, 2, 2}, TKW_ROUNDS}, 3, false, false},
-    {{{2, 3, 2}, TKW_ROUNDS}, 3, false, false},
-    {{{3, 2, 2}, TKW_ROUNDS}, 3, false, false},
-    {{{2, 2, 2}, TKW_ROUNDS}, 2, true, false},
-    {{{2}, TKW_GROW}, 2, true, false},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* Read "2,3r-+".  Returns whether it makes sense. */
-static bool read_geometry(const char *text, struct toy_config *config)
+/* Read a number of one or two digits. */
+static bool read_number(const char *text, uint32_t *number)
 {
-    struct tkw_geometry *geometry = &config->geometry;
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
 
-    for (size_t i = 0; i < TKW_SIZES_MAX; i++) {
-        char *end;
-        unsigned long size = strtoul(text, &end, 10);
-
-        if (end == text || *text < '0' || *text > '9' || size > UINT32_MAX)
-            return false;
-        geometry->sizes[i] = (uint32_t)size;
-        text = end + (*end == ',');
-        if (*end != ',')
-            break;
-    }
-    geometry->beyond = *text == 'r' ? TKW_ROUNDS : TKW_GROW;
-    text += *text == 'r';
-    config->has_postponing = *text != '-';
-    text += *text == '-';
-    config->has_exact_turns = *text == '+';
-    text += *text == '+';
-    return *text == '\0';
+    *number = (uint32_t)value;
+    return *text >= '1' && *text <= '9' && *end == '\0' && value < 100;
 }
 
 /* Set one option from its text; returns whether both make sense. */
 static bool set_option(struct options *options, const char *name,
                        const char *value)
 {
-    if (strcmp(name, "--geometry") == 0) {
-        options->is_single = true;
-        return read_geometry(value, &options->single);
-    }
-    options->single.timer_count = (uint32_t)(*value - '0');
-    return value[0] >= '1' && value[0] <= '9' && value[1] == '\0';
+    struct toy_config config;
+
+    if (strcmp(name, "--depth") == 0)
+        return read_number(value, &options->single.depth_max);
+    if (strcmp(name, "--timers") == 0)
+        return read_number(value, &options->single.timer_count);
+    options->is_single = true;
+    options->single.toy = value;
+    return toy_read(&config, &options->single);
+}
+
+static bool is_option(const char *name)
+{
+    return strcmp(name, "--geometry") == 0 || strcmp(name, "--timers") == 0 ||
+           strcmp(name, "--depth") == 0;
+}
+
+/* Say what is wrong with the options together, or return NULL. */
+static const char *find_fault(struct options *options)
+{
+    struct toy_plan *single = &options->single;
+    struct toy_config config;
+
+    if (!options->is_single && single->timer_count != 0)
+        return "--timers needs --geometry";
+    if (!options->is_single && single->depth_max != 0)
+        return "--depth needs --geometry";
+    if (!options->is_single)
+        return NULL;
+    if (single->timer_count == 0)
+        single->timer_count = 3;
+    toy_read(&config, single);
+    return toy_fault(&config);
 }
 
 /* Read all options; a bad one gets one line of complaint. */
@@ -128,52 +105,27 @@ static bool read_options(struct options *options, int count, char **texts)
             options->is_long = true;
             continue;
         }
-        if (strcmp(name, "--geometry") != 0 && strcmp(name, "--timers") != 0) {
-            fprintf(stderr, "exhaustive: unknown option %s (try --help)\n",
-                    name);
+        if (!is_option(name)) {
+            fprintf(stderr, "%s: unknown option %s (try --help)\n",
+                    toy_kind.program, name);
             return false;
         }
         if (value == NULL) {
-            fprintf(stderr, "exhaustive: %s needs a value\n", name);
+            fprintf(stderr, "%s: %s needs a value\n", toy_kind.program, name);
             return false;
         }
         if (!set_option(options, name, value)) {
-            fprintf(stderr, "exhaustive: bad value for %s: %s\n", name, value);
+            fprintf(stderr, "%s: bad value for %s: %s\n", toy_kind.program,
+                    name, value);
             return false;
         }
         i++;
     }
 
-    const char *fault = NULL;
-    if (options->is_single && options->single.timer_count == 0)
-        options->single.timer_count = 3;
-    if (options->is_single)
-        fault = toy_fault(&options->single);
-    else if (options->single.timer_count != 0)
-        fault = "--timers needs --geometry";
+    const char *fault = find_fault(options);
     if (fault != NULL)
-        fprintf(stderr, "exhaustive: %s\n", fault);
+        fprintf(stderr, "%s: %s\n", toy_kind.program, fault);
     return fault == NULL;
-}
-
-/* The name of a config, as --geometry takes it. */
-static const char *write_name(const struct toy_config *config, char *name,
-                              size_t bytes)
-{
-    const struct tkw_geometry *geometry = &config->geometry;
-    size_t at = 0;
-
-    for (size_t i = 0; i < TKW_SIZES_MAX && geometry->sizes[i] != 0; i++) {
-        int length = snprintf(name + at, bytes - at, "%s%" PRIu32, i ? "," : "",
-                              geometry->sizes[i]);
-
-        at += length > 0 ? (size_t)length : 0;
-    }
-    snprintf(name + at, bytes - at, "%s%s%s",
-             geometry->beyond == TKW_ROUNDS ? "r" : "",
-             config->has_postponing ? "" : "-",
-             config->has_exact_turns ? "+" : "");
-    return name;
 }
 
 static void write_ops(const struct trial *trial)
@@ -195,6 +147,8 @@ static void write_ops(const struct trial *trial)
             printf(" timer %" PRIu32, op->id);
         if (op->kind == OP_WALK && op->id != 0)
             printf(", cancelling");
+        if (op->kind == OP_POP && op->id != 0)
+            printf(", keeping");
         if (op->kind <= OP_POSTPONE || op->kind == OP_ADVANCE) {
             if (op->tick == TKW_NEVER)
                 printf(" to never");
@@ -211,20 +165,22 @@ static void report(const struct progress *progress, enum verdict verdict,
                    const char *title)
 {
     const struct trial *trial = &progress->trial;
-    FILE *file = fopen(REPRODUCER, "w");
+    char path[64];
 
+    snprintf(path, sizeof path, "%s-failure.c", toy_kind.program);
+    FILE *file = fopen(path, "w");
     printf("FAILED after %" PRIu64 " states, %" PRIu64
            " transitions; no sequence is shorter than this:\n",
            progress->state_count, progress->transition_count);
     write_ops(trial);
     trial_write(stdout, trial, verdict);
     if (file == NULL) {
-        printf("could not be written to ./%s\n", REPRODUCER);
+        printf("could not be written to ./%s\n", path);
         return;
     }
-    reproduce(file, trial, &engine_wheel, title);
+    reproduce(file, trial, toy_kind.engine(), title);
     if (fclose(file) == 0)
-        printf("written to ./%s\n", REPRODUCER);
+        printf("written to ./%s\n", path);
 }
 
 /* Explore in a child, so that a crash is an answer, too. */
@@ -237,37 +193,51 @@ static enum verdict run_child(const struct toy_config *config,
     if (child == 0)
         _exit(explore(config, STATES_MAX, progress) ? 0 : 1);
     if (child < 0 || waitpid(child, &status, 0) != child) {
-        perror("exhaustive");
+        perror(toy_kind.program);
         exit(2);
     }
     return trial_verdict(&progress->trial, status);
 }
 
-/* Returns whether all held and nothing was left out. */
-static bool run_config(const struct toy_config *config,
-                       struct progress *progress)
+/* How it ended, after "depth 7, ". */
+static void write_end(const struct toy_config *config,
+                      const struct progress *progress)
 {
-    char name[64], title[128];
+    if (progress->is_bounded)
+        printf("bounded at depth %" PRIu32, config->depth_max);
+    else if (progress->is_closed)
+        printf("closed");
+    else
+        printf("NOT CLOSED: too many states");
+    if (progress->beyond_count > 0)
+        printf(" up to %" PRIu32 " dead", config->dead_limit - 1);
+}
+
+/* Returns whether all held and nothing was left out. */
+static bool run_plan(const struct toy_plan *plan, struct progress *progress)
+{
+    struct toy_config config;
+    char title[128];
     double begin = run_clock();
 
     memset(progress, 0, sizeof *progress);
-    write_name(config, name, sizeof name);
-    snprintf(title, sizeof title, "exhaustive --geometry %s --timers %" PRIu32,
-             name, config->timer_count);
-    printf("%-8s %" PRIu32 " timers: ", name, config->timer_count);
+    toy_read(&config, plan);
+    snprintf(title, sizeof title, "%s --geometry %s --timers %" PRIu32,
+             toy_kind.program, plan->toy, plan->timer_count);
+    printf("%-8s %" PRIu32 " timers: ", plan->toy, plan->timer_count);
     fflush(stdout);
 
-    enum verdict verdict = run_child(config, progress);
+    enum verdict verdict = run_child(&config, progress);
     if (verdict != VERDICT_FINE) {
         report(progress, verdict, title);
         return false;
     }
     printf("%9" PRIu64 " states, %10" PRIu64 " transitions, depth %" PRIu32
-           ", %s, %.1f s\n",
-           progress->state_count, progress->transition_count, progress->depth,
-           progress->is_closed ? "closed" : "NOT CLOSED: too many states",
-           run_clock() - begin);
-    return progress->is_closed;
+           ", ",
+           progress->state_count, progress->transition_count, progress->depth);
+    write_end(&config, progress);
+    printf(", %.1f s\n", run_clock() - begin);
+    return progress->is_closed || progress->is_bounded;
 }
 
 int main(int count, char **texts)
@@ -276,22 +246,25 @@ int main(int count, char **texts)
 
     for (int i = 1; i < count; i++)
         if (strcmp(texts[i], "--help") == 0)
-            return fputs(help, stdout) < 0;
+            return printf(help, toy_kind.program, toy_kind.things,
+                          toy_kind.program, toy_kind.letters) < 0;
     if (!read_options(&options, count, texts))
         return 2;
 
     struct progress *progress = share(sizeof *progress);
     if (progress == NULL) {
-        perror("exhaustive: no memory to share");
+        fprintf(stderr, "%s: no memory to share\n", toy_kind.program);
         return 2;
     }
     if (options.is_single)
-        return run_config(&options.single, progress) ? 0 : 1;
+        return run_plan(&options.single, progress) ? 0 : 1;
 
-    const struct toy_config *configs = options.is_long ? larger : everyday;
-    size_t config_count = options.is_long ? COUNT(larger) : COUNT(everyday);
-    for (size_t i = 0; i < config_count; i++)
-        if (!run_config(&configs[i], progress))
+    const struct toy_plan *plans =
+        options.is_long ? toy_kind.larger : toy_kind.everyday;
+    size_t plan_count =
+        options.is_long ? toy_kind.larger_count : toy_kind.everyday_count;
+    for (size_t i = 0; i < plan_count; i++)
+        if (!run_plan(&plans[i], progress))
             return 1;
     printf("all laws held\n");
     return 0;

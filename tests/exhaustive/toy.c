@@ -3,14 +3,8 @@
  */
 #include "toy.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-/* As in model/engine_wheel.c, whose operations are the ones used. */
-struct wheel_engine {
-    struct tkw_wheel *wheel;
-    size_t timer_count;
-    struct tkw_timer timers[];
-};
 
 /*
  * With TKW_ROUNDS a turn of the last level, and one tick more; growing, the
@@ -30,22 +24,51 @@ static tkw_tick find_reach(const struct tkw_geometry *geometry)
     return (geometry->beyond == TKW_ROUNDS ? span : span * last) + 1;
 }
 
-/*
- * Adding a whole turn of a level to all times moves its hand, and the hands of
- * the levels below, back to the slot where they were.  So with TKW_ROUNDS a
- * turn of the last level changes nothing.  Growing, nothing is ever filed
- * above the first level whose slots are as long as the reach, because what is
- * armed lies in its present slot or the next: a turn of that level will do.
- */
-static tkw_tick find_period(const struct ladder *ladder, tkw_tick reach)
+/* Read "2,3".  Returns what follows, or NULL if it makes no sense. */
+static const char *read_sizes(const char *text, struct tkw_geometry *geometry)
 {
-    uint32_t level = 0;
+    for (size_t i = 0; i < TKW_SIZES_MAX; i++) {
+        char *end;
+        unsigned long size = strtoul(text, &end, 10);
 
-    if (ladder->is_rounds)
-        return ladder_turn(ladder);
-    while (ladder->ticks[level] < reach)
-        level++;
-    return ladder->ticks[level] * ladder->sizes[level];
+        if (end == text || *text < '0' || *text > '9' || size > UINT32_MAX)
+            return NULL;
+        geometry->sizes[i] = (uint32_t)size;
+        text = end + (*end == ',');
+        if (*end != ',')
+            break;
+    }
+    return text;
+}
+
+static bool read_letter(const char **text, char letter)
+{
+    bool is_there = **text == letter;
+
+    *text += is_there;
+    return is_there;
+}
+
+bool toy_read(struct toy_config *config, const struct toy_plan *plan)
+{
+    const char *text;
+
+    *config = (struct toy_config){.timer_count = plan->timer_count,
+                                  .depth_max = plan->depth_max};
+    text = read_sizes(plan->toy, &config->geometry);
+    if (text == NULL)
+        return false;
+    config->geometry.beyond = read_letter(&text, 'r') ? TKW_ROUNDS : TKW_GROW;
+    config->has_postponing = !read_letter(&text, '-');
+    config->has_exact_turns = read_letter(&text, '+');
+    config->has_keeping = read_letter(&text, 'k');
+    config->is_finite = read_letter(&text, 'f');
+    config->is_coarse = read_letter(&text, 'a');
+    if (*text == 'd' && text[1] >= '0' && text[1] <= '9') {
+        config->dead_limit = (uint32_t)(text[1] - '0') + 1;
+        text += 2;
+    }
+    return *text == '\0';
 }
 
 const char *toy_fault(const struct toy_config *config)
@@ -63,10 +86,15 @@ const char *toy_fault(const struct toy_config *config)
     return NULL;
 }
 
-static void add_region(struct toy *toy, void *at, size_t bytes)
+void toy_add_region(struct toy *toy, struct toy_region region)
 {
-    toy->regions[toy->region_count++] = (struct toy_region){at, bytes};
-    toy->bytes += bytes;
+    toy->regions[toy->region_count++] = region;
+    toy->bytes += region.bytes;
+}
+
+static void add(struct toy *toy, void *at, size_t bytes)
+{
+    toy_add_region(toy, (struct toy_region){.at = at, .bytes = bytes});
 }
 
 bool toy_open(struct toy *toy, const struct toy_config *config)
@@ -79,23 +107,18 @@ bool toy_open(struct toy *toy, const struct toy_config *config)
     *toy = (struct toy){.config = *config};
     ladder_init(&ladder, &config->geometry);
     toy->reach = find_reach(&config->geometry);
-    toy->period = find_period(&ladder, toy->reach);
+    toy->period = toy_kind.find_period(config, &ladder, toy->reach);
     world.start = toy->period; /* not 0, so that there is a past */
-    if (!judge_open(judge, &engine_wheel, &world, 1))
+    if (!judge_open(judge, toy_kind.engine(), &world, 1))
         return false;
 
-    struct wheel_engine *engine = judge->self;
     struct oracle *oracle = &judge->oracle;
-    toy->wheel = engine->wheel;
-    toy->timers = engine->timers;
-    add_region(toy, judge, sizeof *judge);
-    add_region(toy, toy->wheel, tkw_wheel_bytes(&config->geometry));
-    add_region(toy, toy->timers, count * sizeof toy->timers[0]);
-    add_region(toy, oracle->timers, count * sizeof oracle->timers[0]);
-    add_region(toy, oracle->pending, count * sizeof oracle->pending[0]);
-    add_region(toy, oracle->ready, 2 * count * sizeof oracle->ready[0]);
-    add_region(toy, judge->ledger.filings,
-               count * sizeof judge->ledger.filings[0]);
+    add(toy, judge, sizeof *judge);
+    toy_kind.add_engine(toy);
+    add(toy, oracle->timers, count * sizeof oracle->timers[0]);
+    add(toy, oracle->pending, count * sizeof oracle->pending[0]);
+    add(toy, oracle->ready, 2 * count * sizeof oracle->ready[0]);
+    add(toy, judge->ledger.filings, count * sizeof judge->ledger.filings[0]);
     return true;
 }
 
@@ -104,75 +127,32 @@ void toy_close(struct toy *toy)
     judge_close(&toy->judge);
 }
 
+static size_t bytes_used(const struct toy_region *region)
+{
+    return region->used != NULL ? *region->used : region->bytes;
+}
+
 void toy_save(const struct toy *toy, void *memory)
 {
     char *to = memory;
 
     for (size_t i = 0; i < toy->region_count; i++) {
-        memcpy(to, toy->regions[i].at, toy->regions[i].bytes);
-        to += toy->regions[i].bytes;
+        const struct toy_region *region = &toy->regions[i];
+
+        memcpy(to, region->at, bytes_used(region));
+        to += region->bytes;
     }
 }
 
+/* What was not yet used when the state was saved was nobody's. */
 void toy_restore(struct toy *toy, const void *memory)
 {
     const char *from = memory;
 
     for (size_t i = 0; i < toy->region_count; i++) {
-        memcpy(toy->regions[i].at, from, toy->regions[i].bytes);
-        from += toy->regions[i].bytes;
+        const struct toy_region *region = &toy->regions[i];
+
+        memcpy(region->at, from, bytes_used(region));
+        from += region->bytes;
     }
-}
-
-static size_t number(const struct toy *toy, const struct tkw_link *link)
-{
-    return (size_t)(TKW_CONTAINER(link, const struct tkw_timer, link) -
-                    toy->timers);
-}
-
-/*
- * What was armed, or postponed, for the very tick under way costs the advance
- * nothing; what was filed meanwhile was filed from that tick.
- */
-static void correct_filings(struct toy *toy)
-{
-    struct filing *filings = toy->judge.ledger.filings;
-    const struct tkw_wheel *wheel = toy->wheel;
-
-    for (const struct tkw_link *link = wheel->late.next; link != &wheel->late;
-         link = link->next)
-        filings[number(toy, link)].is_late = true;
-    for (uint32_t id = 0; id < toy->config.timer_count; id++) {
-        if (!filings[id].is_late || filings[id].deadline <= wheel->dial.now)
-            continue;
-        filings[id].at = wheel->dial.now;
-        filings[id].is_late = false;
-    }
-}
-
-/*
- * The wheel does not remember what tick it was to advance to, so an advance
- * that stopped and has since got to the end of a tick might as well have been
- * to that tick, and one that has not, to the tick it is in.  There what it
- * touched, and does not show, is what is due.  And what has come to be with
- * those that never expire wakes nobody any more.
- */
-void toy_look_inside(struct toy *toy)
-{
-    struct judge *judge = &toy->judge;
-    const struct tkw_wheel *wheel = toy->wheel;
-
-    judge->is_unfinished = wheel->is_mid_tick;
-    judge->farthest = wheel->dial.now;
-    judge->allowance = 0;
-    for (const struct tkw_link *link = wheel->due.next; link != &wheel->due;
-         link = link->next)
-        judge->allowance++;
-    for (const struct tkw_link *link = wheel->never.next; link != &wheel->never;
-         link = link->next)
-        judge->oracle.timers[number(toy, link)].is_free = false;
-    if (wheel->is_mid_tick)
-        correct_filings(toy);
-    else
-        judge->idle_stops = 0;
 }

@@ -1,0 +1,47 @@
+/*
+ * pool.h - what the two files that make toys of pools share.
+ */
+#ifndef EXHAUSTIVE_POOL_H
+#define EXHAUSTIVE_POOL_H
+
+#include "key.h"
+
+#include "../model/memory.h"
+#include "pool_inner.h"
+
+/* As in model/engine_pool.c, whose operations are the ones used. */
+struct pooled {
+    tkw_handle handle;
+    tkw_handle older;
+    tkw_tick deadline;
+    int fate;
+};
+
+struct pool_engine {
+    struct tkw_pool *pool;
+    struct memory memory;
+    bool is_oom;
+    bool is_unfinished;
+    size_t reserved;
+    uint32_t arms;
+    uint32_t pops;
+    uint32_t ends;
+    size_t timer_count;
+    struct pooled timers[];
+};
+
+/* Can so many entries be dead that the pool sweeps? */
+bool pool_may_sweep(const struct toy_config *config);
+
+/*
+ * How often postponing keeps slots from falling unseen; 0 if there is no level
+ * where they could.
+ */
+uint64_t pool_unseen(const struct toy *toy);
+
+/* What has come to be with those that never expire wakes nobody any more. */
+void pool_unbind_never(struct toy *toy);
+
+void pool_put(struct text *text);
+
+#endif
