@@ -211,6 +211,33 @@ struct tkw_pool {
     struct record *segments[SEGMENTS];
 };
 
+/* A static library shows these names to the linker: let them be ours. */
+#define pool_malloc tkw_inner_pool_malloc
+#define pool_allocate tkw_inner_pool_allocate
+#define pool_release tkw_inner_pool_release
+#define pool_memory_open tkw_inner_pool_memory_open
+#define pool_memory_close tkw_inner_pool_memory_close
+#define pool_provide tkw_inner_pool_provide
+#define record_give_back tkw_inner_record_give_back
+#define stream_open tkw_inner_stream_open
+#define stream_finish_head tkw_inner_stream_finish_head
+#define pool_chunks_idle tkw_inner_pool_chunks_idle
+#define chunk_give_back tkw_inner_chunk_give_back
+#define slot_open tkw_inner_slot_open
+#define pool_file tkw_inner_pool_file
+#define pool_shelve tkw_inner_pool_shelve
+#define pool_drop_last tkw_inner_pool_drop_last
+#define ring_update tkw_inner_ring_update
+#define pool_vacate tkw_inner_pool_vacate
+#define pool_see tkw_inner_pool_see
+#define pool_file_anew tkw_inner_pool_file_anew
+#define pool_fall tkw_inner_pool_fall
+#define pool_help tkw_inner_pool_help
+#define pool_spread tkw_inner_pool_spread
+#define pool_next_share tkw_inner_pool_next_share
+#define pool_next_slot tkw_inner_pool_next_slot
+#define pool_sweep tkw_inner_pool_sweep
+
 /* pool_memory.c */
 extern const struct tkw_allocator pool_malloc;
 void *pool_allocate(struct tkw_pool *pool, size_t bytes);

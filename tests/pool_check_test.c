@@ -548,17 +548,74 @@ static void check_sees_a_slot_after_the_end_of_time(void **state)
     pool_done(pool);
 }
 
+/* All else is as if the slots up to that number had been drained. */
+static void set_drained(struct tkw_pool *pool, uint32_t level, uint64_t number)
+{
+    pool->rings[level].drained = number;
+    ring_update(pool, level);
+}
+
 static void check_sees_what_is_left_in_a_drained_slot(void **state)
 {
     (void)state;
     struct scene scene;
     set_scene(&scene);
     struct tkw_pool *pool = scene.pool;
-    ASSERT_SEEN(pool, pool->rings[1].drained, 3);
-    ASSERT_SEEN(pool, pool->rings[1].drained, 4);
-    ASSERT_SEEN(pool, pool->rings[0].drained, 30);
-    pool->rings[1].drained = 2;
+    set_drained(pool, 0, 30);
+    assert_false(tkw_pool_check(pool));
+    set_drained(pool, 0, 0);
     assert_true(tkw_pool_check(pool));
+    for (uint64_t number = 1; number < 6; number++) {
+        set_drained(pool, 1, number);
+        assert_int_equal(tkw_pool_check(pool), number < 3);
+    }
+    set_drained(pool, 1, 0);
+    pool_done(pool);
+}
+
+/* What is known beforehand of where to file, on any level. */
+static void assert_reach_seen(const struct tkw_geometry *geometry)
+{
+    struct tkw_pool *pool = pool_of(geometry, 1000);
+    pool_arm(pool, 5000, 0);
+    assert_true(tkw_pool_check(pool));
+    for (uint32_t i = 0; i < pool->dial.level_count; i++) {
+        struct ring *ring = &pool->rings[i];
+        ASSERT_SEEN(pool, ring->hand, ring->hand + 1);
+        ASSERT_SEEN(pool, ring->low, ring->low + 1);
+        ASSERT_SEEN(pool, ring->low, ring->low - 1);
+        ASSERT_SEEN(pool, ring->reach, ring->reach + 1);
+        if (ring->reach == 0)
+            continue;
+        ASSERT_SEEN(pool, ring->reach, ring->reach - 1);
+        ASSERT_SEEN(pool, ring->shift, ring->shift + 1);
+        ring->low++; /* as far as before, but one is left out */
+        ring->reach--;
+        assert_false(tkw_pool_check(pool));
+        ring->low--;
+        ring->reach++;
+    }
+    pool_done(pool);
+}
+
+static void check_sees_what_is_wrong_about_filing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(pool_shapes); i++)
+        assert_reach_seen(&pool_shapes[i]);
+}
+
+static void check_sees_a_crowd_that_is_not_known(void **state)
+{
+    (void)state;
+    struct scene scene;
+    set_scene(&scene);
+    struct tkw_pool *pool = scene.pool;
+    assert_true(slot_at(pool, 1, 150)->chunks >= TKW_CROWDED_CHUNKS);
+    assert_int_equal(pool->crowds, 2);
+    ASSERT_SEEN(pool, pool->crowds, 0);
+    ASSERT_SEEN(pool, pool->crowds, 1);
+    ASSERT_SEEN(pool, pool->crowds, 4);
     pool_done(pool);
 }
 
@@ -673,6 +730,8 @@ int main(void)
         cmocka_unit_test(check_sees_a_slot_out_of_its_place),
         cmocka_unit_test(check_sees_a_slot_after_the_end_of_time),
         cmocka_unit_test(check_sees_what_is_left_in_a_drained_slot),
+        cmocka_unit_test(check_sees_what_is_wrong_about_filing),
+        cmocka_unit_test(check_sees_a_crowd_that_is_not_known),
         cmocka_unit_test(check_sees_faults_in_an_unfinished_tick),
         cmocka_unit_test(check_sees_wrong_deadlines_of_what_is_due),
         cmocka_unit_test(check_sees_what_a_finished_tick_left_over),
