@@ -384,7 +384,7 @@ static inline uint64_t pool_dead(const struct tkw_pool *pool)
 /* Are there more dead entries than are left alone? */
 static inline bool pool_has_many_dead(const struct tkw_pool *pool)
 {
-    return pool_dead(pool) > pool_live(pool) / 2 + TKW_SWEEP_SLACK;
+    return pool_dead(pool) > pool_live(pool) / 4 * 3 + TKW_SWEEP_SLACK;
 }
 
 /* The timer that an entry stands for, or NULL if the entry is dead. */

@@ -8,10 +8,11 @@
  *     before       at                       before
  *     [a b . .] -> [x c x .] -> ...   =>    [a b c .] -> ...
  *
- * While more than half as many entries are dead as timers are armed, arming
- * sweeps eight entries for every one it makes, and a whole advance one chunk.
- * A round over E entries is over after E/8 armings, so that what dies meanwhile
- * is an eighth; the dead stay below the living, plus TKW_SWEEP_SLACK.
+ * While more than three quarters as many entries are dead as timers are armed,
+ * arming sweeps eight entries for every one it makes, and a whole advance one
+ * chunk.  A round over E entries is over after E/8 armings, so that what dies
+ * meanwhile is an eighth of these, a quarter of the armed: the dead stay below
+ * the armed, plus twice TKW_SWEEP_SLACK.
  */
 #include "pool_inner.h"
 

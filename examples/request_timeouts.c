@@ -1,0 +1,62 @@
+/*
+ * request_timeouts.c - handles: a pool of request timeouts, most of which are
+ * cancelled, and what a handle answers when its timer is gone.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tickwheel/pool.h>
+
+enum { REQUESTS = 6, TIMEOUT_MS = 250 };
+
+struct request {
+    int number;
+    tkw_handle timeout;
+};
+
+static void send_request(struct tkw_pool *pool, struct request *request)
+{
+    int error = tkw_pool_arm(pool, &request->timeout,
+                             tkw_tick_after(tkw_pool_now(pool), TIMEOUT_MS),
+                             (struct tkw_user){.pointer = request});
+    if (error != 0) {
+        fprintf(stderr, "no memory for request %d\n", request->number);
+        exit(1);
+    }
+}
+
+/* An answer has come; it may be too late, and that is no special case. */
+static void take_answer(struct tkw_pool *pool, struct request *request)
+{
+    bool is_in_time = tkw_pool_cancel(pool, request->timeout) == 1;
+    printf("request %d: answered%s\n", request->number,
+           is_in_time ? "" : ", too late");
+}
+
+int main(void)
+{
+    struct request requests[REQUESTS];
+    struct tkw_pool *pool;
+    if (tkw_pool_open(&pool, NULL) != 0)
+        return 1;
+
+    for (int i = 0; i < REQUESTS; i++) {
+        tkw_pool_advance(pool, 10 * (tkw_tick)i);
+        requests[i].number = i;
+        send_request(pool, &requests[i]);
+    }
+    for (int i = 0; i < REQUESTS; i += 2)
+        take_answer(pool, &requests[i]);
+
+    tkw_pool_advance(pool, 280);
+    for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);) {
+        const struct request *request = shot.user.pointer;
+        printf("request %d: timed out at %d ms\n", request->number,
+               (int)shot.deadline);
+    }
+    take_answer(pool, &requests[1]);
+
+    printf("%zu pending\n", tkw_pool_count(pool));
+    tkw_pool_close(pool);
+    return 0;
+}
