@@ -111,11 +111,12 @@ double floor_unlink(const struct bench_load *load)
 double floor_relink(const struct bench_load *load)
 {
     struct lists *lists = lists_make(load);
+    size_t count = load->n / 2;
     double began = bench_now_ns();
-    relink_some(lists, load, load->n / 2);
+    relink_some(lists, load, count);
     double took = bench_now_ns() - began;
     lists_unmake(lists);
-    return took / (double)(load->n / 2);
+    return took / (double)count;
 }
 
 double floor_independent(const struct bench_load *load)

@@ -4,4 +4,4 @@
  */
 #define STRUCTURE pool_cold
 #define HANDLE_IS_COLD 1
-#include "pool.c"
+#include "pool_handles.h"

@@ -3,7 +3,6 @@
  * cancelled, and what a handle answers when its timer is gone.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <tickwheel/pool.h>
 
@@ -14,15 +13,12 @@ struct request {
     tkw_handle timeout;
 };
 
-static void send_request(struct tkw_pool *pool, struct request *request)
+/* Returns 0, or -ENOMEM with nothing armed. */
+static int send_request(struct tkw_pool *pool, struct request *request)
 {
-    int error = tkw_pool_arm(pool, &request->timeout,
-                             tkw_tick_after(tkw_pool_now(pool), TIMEOUT_MS),
-                             (struct tkw_user){.pointer = request});
-    if (error != 0) {
-        fprintf(stderr, "no memory for request %d\n", request->number);
-        exit(1);
-    }
+    return tkw_pool_arm(pool, &request->timeout,
+                        tkw_tick_after(tkw_pool_now(pool), TIMEOUT_MS),
+                        (struct tkw_user){.pointer = request});
 }
 
 /* An answer has come; it may be too late, and that is no special case. */
@@ -43,7 +39,8 @@ int main(void)
     for (int i = 0; i < REQUESTS; i++) {
         tkw_pool_advance(pool, 10 * (tkw_tick)i);
         requests[i].number = i;
-        send_request(pool, &requests[i]);
+        if (send_request(pool, &requests[i]) != 0)
+            return 1;
     }
     for (int i = 0; i < REQUESTS; i += 2)
         take_answer(pool, &requests[i]);

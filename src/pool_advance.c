@@ -45,6 +45,16 @@ static void send_for(struct tkw_pool *pool, tkw_tick tick)
     pool->sent_for = tick;
 }
 
+static void fire_run(struct tkw_pool *pool, uint64_t tick,
+                     const struct run *run)
+{
+    for (size_t i = 0; i < run->count; i++) {
+        prefetch_ahead(pool, run, i);
+        fire_one(pool, tick, run->entries[i]);
+    }
+    pool_see(pool, run->count);
+}
+
 /*
  * Look at up to `most` entries whose tick has come.  Returns how many there
  * were; if that is less than `most`, the slot is empty.
@@ -60,12 +70,8 @@ static size_t fire(struct tkw_pool *pool, uint64_t tick, size_t most)
         struct stream *stream = &slot->streams[i];
         while (!stream_is_empty(stream) && done < most) {
             struct run run = slot_run(slot, i, most - done);
-            for (size_t k = 0; k < run.count; k++) {
-                prefetch_ahead(pool, &run, k);
-                fire_one(pool, tick, run.entries[k]);
-            }
+            fire_run(pool, tick, &run);
             stream_consume(pool, slot, stream, run.count);
-            pool_see(pool, run.count);
             done += run.count;
         }
     }
