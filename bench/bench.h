@@ -70,6 +70,9 @@ double floor_dependent(const struct bench_load *load);
 double floor_unlink(const struct bench_load *load);
 double floor_relink(const struct bench_load *load);
 
+/* And for records found by handles: no pool can cancel for less. */
+double floor_by_handle(const struct bench_load *load);
+
 double bench_now_ns(void);
 size_t bench_resident_bytes(void);
 

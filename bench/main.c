@@ -44,10 +44,9 @@ static const struct {
     const char *name;
     double (*run)(const struct bench_load *load);
 } floors[] = {
-    {"independent", floor_independent},
-    {"dependent", floor_dependent},
-    {"unlink", floor_unlink},
-    {"relink", floor_relink},
+    {"independent", floor_independent}, {"dependent", floor_dependent},
+    {"unlink", floor_unlink},           {"relink", floor_relink},
+    {"by handle", floor_by_handle},
 };
 
 enum {
