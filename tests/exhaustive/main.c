@@ -209,8 +209,10 @@ static void write_end(const struct toy_config *config,
         printf("closed");
     else
         printf("NOT CLOSED: too many states");
-    if (progress->beyond_count > 0)
+    if (progress->beyond_count > 0 && config->dead_limit != 0)
         printf(" up to %" PRIu32 " dead", config->dead_limit - 1);
+    if (progress->beyond_count > 0 && config->unseen_limit != 0)
+        printf(" up to %" PRIu32 " unseen", config->unseen_limit - 1);
 }
 
 /* Returns whether all held and nothing was left out. */
@@ -224,7 +226,8 @@ static bool run_plan(const struct toy_plan *plan, struct progress *progress)
     toy_read(&config, plan);
     snprintf(title, sizeof title, "%s --geometry %s --timers %" PRIu32,
              toy_kind.program, plan->toy, plan->timer_count);
-    printf("%-8s %" PRIu32 " timers: ", plan->toy, plan->timer_count);
+    printf("%-*s %" PRIu32 " timers: ", toy_kind.width, plan->toy,
+           plan->timer_count);
     fflush(stdout);
 
     enum verdict verdict = run_child(&config, progress);

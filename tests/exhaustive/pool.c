@@ -14,11 +14,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Three programs, by the constants that the pool is built with.  With tags and
+ * slack enough: how timers fall and in what order they leave.  A crowd takes
+ * two or three of them, and every dead entry multiplies the states.
+ */
+#if TKW_ENTRY_TAG_BITS >= 12 && TKW_SWEEP_SLACK >= 4
+#define PROGRAM "exhaustive_pool"
+
+static const struct toy_plan everyday[] = {
+    {"2r-d1", 2, 0},     {"2r-fd2", 2, 0},    {"2rkfd1", 2, 0},
+    {"2,2r-fd1", 2, 0},  {"2,2rfad0", 2, 0},  {"2,2r-fad1", 3, 0},
+    {"2,2r-fad0", 4, 0}, {"3,2r-fad0", 3, 0}, {"2,2,2r-fad0", 3, 0},
+    {"2-fad0", 3, 0},
+};
+
+static const struct toy_plan larger[] = {
+    {"2,2r-fd2", 2, 0},    {"2,2r-ad2", 2, 0},      {"2,2rfad1", 2, 0},
+    {"3,2r-kfad1", 2, 0},  {"2,2,2r-fad1", 2, 0},   {"2,2,2rfad0u2", 2, 0},
+    {"2,2,2r-fad0", 4, 0}, {"2,2,2,2r-fad0", 3, 0}, {"2-fad1", 2, 0},
+};
+
+/* With few tags: timers that move into bodies. */
+#elif TKW_ENTRY_TAG_BITS < 12
+#define PROGRAM "exhaustive_bodies"
+
+static const struct toy_plan everyday[] = {
+    {"2r-kfd2", 1, 0},
+    {"2r-fd1", 2, 0},
+};
+
+static const struct toy_plan larger[] = {
+    {"2r-kfd3", 1, 0},
+    {"2rkfd2", 1, 0},
+    {"2,2r-fd2", 1, 0},
+    {"2r-fd2", 2, 11},
+};
+
+/* With little slack: dead entries that are swept. */
+#else
+#define PROGRAM "exhaustive_sweep"
+
+static const struct toy_plan everyday[] = {
+    {"2r-fd2", 1, 0},
+    {"2r-fad2", 2, 8},
+};
+
+static const struct toy_plan larger[] = {
+    {"2r-fd3", 1, 0},
+    {"2r-fad2", 2, 0},
+    {"2r-fad3", 2, 10},
+};
+#endif
+
 /* As in model/engine_pool.c. */
 enum { FATE_KEPT = 2 };
-
-/* Postponed so often, a state is not left again: it goes on without end. */
-#define UNSEEN_LIMIT 3
 
 /* Bytes of the largest pool, with 64 levels, and some for timers. */
 #define ARENA_BYTES 65536
@@ -97,6 +147,14 @@ static void unmake(void *engine)
     tkw_pool_close(self->pool);
 }
 
+static void write_preamble(FILE *out, const struct world *world, bool has_walks)
+{
+    fputs("/* To be built with src/pool*.c and the constants of " PROGRAM "\n"
+          " * in tests/CMakeLists.txt. */\n",
+          out);
+    engine_pool_text.write_preamble(out, world, has_walks);
+}
+
 /* In the reproducer, too, the turns are those of the operation. */
 static void write_call(FILE *out, struct call call)
 {
@@ -114,6 +172,7 @@ static const struct engine *engine(void)
     static struct engine_text text;
 
     text = engine_pool_text;
+    text.write_preamble = write_preamble;
     text.write_call = write_call;
     engine = engine_pool_tiny;
     engine.name = "pool-toy";
@@ -192,8 +251,10 @@ static void look_inside(struct toy *toy)
         judge->idle_stops = 0;
 }
 
-/* Kept timers have a place in the pool.  Of the others only stale handles
- * differ, and none of them is left out when handles are asked for. */
+/*
+ * Kept timers have a place in the pool.  Of the others only stale handles
+ * differ, and none of them is left out when handles are asked for.
+ */
 static bool is_plain(const struct toy *toy, uint64_t id)
 {
     const struct pool_engine *self = toy->judge.self;
@@ -201,38 +262,31 @@ static bool is_plain(const struct toy *toy, uint64_t id)
     return self->timers[id].fate != FATE_KEPT;
 }
 
+static bool is_reached(uint64_t count, uint32_t limit)
+{
+    return limit != 0 && count >= limit;
+}
+
 static bool is_beyond(const struct toy *toy)
 {
     const struct pool_engine *self = toy->judge.self;
 
-    return (toy->config.dead_limit != 0 &&
-            pool_dead(self->pool) >= toy->config.dead_limit) ||
-           pool_unseen(toy) >= UNSEEN_LIMIT;
+    return is_reached(pool_dead(self->pool), toy->config.dead_limit) ||
+           is_reached(pool_unseen(toy), toy->config.unseen_limit);
 }
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#if TKW_ENTRY_TAG_BITS < 12
-#define PROGRAM "exhaustive_bodies"
-#else
-#define PROGRAM "exhaustive_pool"
-#endif
-
-static const struct toy_plan everyday[] = {
-    {"2,2r-fd1", 3, 0},
-};
-
-static const struct toy_plan larger[] = {
-    {"2,2r-fd1", 3, 0},
-};
-
 const struct toy_kind toy_kind = {
     .program = PROGRAM,
+    .width = 13,
     .things = "pools of timers",
-    .letters = ",\n"
-               "                    k to pop and keep, f for nothing armed for "
-               "ever, dN for\n"
-               "                    at most N dead entries",
+    .letters = ", k to pop and keep, f for nothing armed for\n"
+               "                    ever, a for dead entries are alike, d2 for "
+               "at most 2 of\n"
+               "                    them, u2 for postponed at most 2 times "
+               "without a look;\n"
+               "                    in this order",
     .engine = engine,
     .everyday = everyday,
     .larger = larger,

@@ -23,7 +23,8 @@
  *   - what is only remembered (wake, ready_end, sent_for);
  *   - tags of entries that are dead, unless they are a body's, and the tags of
  *     records that are gone;
- *   - tags at all where they are too many to run out.
+ *   - tags at all where they are too many to run out.  If asked for, then also
+ *     whose a dead entry is: to drop it gives memory back, and nothing else.
  */
 #include "pool.h"
 
@@ -35,6 +36,7 @@
 struct scan {
     struct text *text;
     const struct tkw_pool *pool;
+    bool is_coarse; /* see toy.h */
     uint8_t name_count;
     uint8_t names[RECORDS_MAX]; /* 0: not met yet */
 };
@@ -148,7 +150,7 @@ static void describe(struct scan *scan, uint32_t index)
     if (state == IS_DONE)
         state = IS_CANCELLED; /* gone is gone */
     text_put(scan->text, (state >> WORD_STATE_SHIFT) + 8 * is_moved);
-    if (!scan->text->toy->config.is_coarse)
+    if (!scan->is_coarse)
         text_put(scan->text, (record->word & WORD_ENTRIES) / WORD_ENTRY);
     if (HAS_FEW_TAGS && state != IS_CANCELLED)
         text_put(scan->text, word_tag(record->word));
@@ -181,7 +183,7 @@ static void put_entry(struct scan *scan, uint64_t entry,
     bool is_last =
         (word & WORD_STATE) == IS_BODY && word_tag(word) == entry_tag(entry);
 
-    if (is_alive || !scan->text->toy->config.is_coarse)
+    if (is_alive || !scan->is_coarse)
         put_record(scan, entry_index(entry));
     text_put(scan->text, is_alive + 2U * is_last);
     if (site->has_bits)
@@ -259,9 +261,8 @@ static void put_kept(struct scan *scan)
     for (uint32_t i = 0; i < scan->pool->used; i++) {
         uint64_t word = record_at(scan->pool, i)->word;
 
-        count +=
-            (word & WORD_STATE) == IS_KEPT &&
-            (scan->text->toy->config.is_coarse || (word & WORD_ENTRIES) == 0);
+        count += (word & WORD_STATE) == IS_KEPT &&
+                 (scan->is_coarse || (word & WORD_ENTRIES) == 0);
     }
     text_put(scan->text, count);
 }
@@ -300,7 +301,11 @@ void pool_put(struct text *text)
 {
     const struct toy *toy = text->toy;
     const struct tkw_pool *pool = pool_of(toy);
-    struct scan scan = {.text = text, .pool = pool};
+    struct scan scan = {
+        .text = text,
+        .pool = pool,
+        .is_coarse = toy->config.is_coarse && !HAS_FEW_TAGS,
+    };
     const struct site nowhere = {.has_bits = false};
 
     text_put(text, pool->now % toy->period);

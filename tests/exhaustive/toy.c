@@ -49,6 +49,17 @@ static bool read_letter(const char **text, char letter)
     return is_there;
 }
 
+/* What comes after the most that is allowed, or 0. */
+static uint32_t read_limit(const char **text, char letter)
+{
+    const char *digit = *text + 1;
+
+    if (**text != letter || *digit < '0' || *digit > '9')
+        return 0;
+    *text += 2;
+    return (uint32_t)(*digit - '0') + 1;
+}
+
 bool toy_read(struct toy_config *config, const struct toy_plan *plan)
 {
     const char *text;
@@ -64,10 +75,8 @@ bool toy_read(struct toy_config *config, const struct toy_plan *plan)
     config->has_keeping = read_letter(&text, 'k');
     config->is_finite = read_letter(&text, 'f');
     config->is_coarse = read_letter(&text, 'a');
-    if (*text == 'd' && text[1] >= '0' && text[1] <= '9') {
-        config->dead_limit = (uint32_t)(text[1] - '0') + 1;
-        text += 2;
-    }
+    config->dead_limit = read_limit(&text, 'd');
+    config->unseen_limit = read_limit(&text, 'u');
     return *text == '\0';
 }
 

@@ -20,13 +20,14 @@ struct toy_config {
     struct tkw_geometry geometry;
     uint32_t timer_count;
     bool has_postponing;
-    bool has_exact_turns; /* tell apart how timers lie in the lanes, too */
-    bool has_keeping;     /* a timer may be popped and kept */
-    bool is_finite;       /* nothing is armed for ever */
-    bool is_coarse;       /* the dead entries of all timers are alike */
-    uint32_t dead_limit;  /* states with so many dead entries are judged, but
+    bool has_exact_turns;  /* tell apart how timers lie in the lanes, too */
+    bool has_keeping;      /* a timer may be popped and kept */
+    bool is_finite;        /* nothing is armed for ever */
+    bool is_coarse;        /* the dead entries of all timers are alike */
+    uint32_t dead_limit;   /* states with so many dead entries are judged, but
                              not left again; 0: all are */
-    uint32_t depth_max;   /* operations in a row; 0: any number */
+    uint32_t unseen_limit; /* likewise for what was postponed so often */
+    uint32_t depth_max;    /* operations in a row; 0: any number */
 };
 
 /* A config as it is written; see --help of the programs. */
@@ -56,6 +57,7 @@ struct text; /* see key.h */
 
 struct toy_kind {
     const char *program;
+    int width;           /* of the longest plan, for a table */
     const char *things;  /* what it is about, and what may follow the sizes, */
     const char *letters; /* for --help */
     const struct engine *(*engine)(void);
@@ -95,7 +97,8 @@ extern const struct toy_kind toy_kind;
 /*
  * Read a plan.  After the sizes come, in this order, r to go round, - for no
  * postponing, + for exact turns, k for keeping, f for finite, a for the dead
- * are alike, d and a number for the most that may be dead.  Returns whether it makes sense.
+ * are alike, d and a digit for the most that may be dead, u and a
+ * digit for how often may be postponed unseen.  Returns whether it makes sense.
  */
 bool toy_read(struct toy_config *config, const struct toy_plan *plan);
 

@@ -251,6 +251,7 @@ static void put(struct text *text)
 
 const struct toy_kind toy_kind = {
     .program = "exhaustive",
+    .width = 8,
     .things = "timing wheels",
     .letters = ", + to tell the lanes of a queue apart",
     .engine = engine,
