@@ -16,15 +16,16 @@ static uint64_t occupancy_words(const struct tkw_dial *dial)
     return words;
 }
 
+_Static_assert(2 * (uint64_t)TKW_SLOTS_MAX + SHELVES <= UINT32_MAX,
+               "slots and shelves can be numbered");
+
 /* Lay out slots and occupancy in one piece of memory. */
 static int open_slots(struct tkw_pool *pool)
 {
     uint64_t slots = 2 * (uint64_t)pool->dial.slot_count;
     uint64_t words = occupancy_words(&pool->dial);
     uint64_t bytes = slots * sizeof(struct slot) + words * sizeof(uint64_t);
-    if (slots > UINT32_MAX - SHELVES || bytes > SIZE_MAX)
-        return -ENOMEM;
-    pool->arena_bytes = (size_t)bytes;
+    pool->arena_bytes = bytes <= SIZE_MAX ? (size_t)bytes : SIZE_MAX;
     pool->arena = pool_allocate(pool, pool->arena_bytes);
     if (pool->arena == NULL)
         return -ENOMEM;
@@ -80,9 +81,8 @@ int tkw_pool_open(struct tkw_pool **pool, const struct tkw_pool_config *config)
     made->now = config->start;
     made->timers_max =
         config->timers_max != 0 ? config->timers_max : TKW_POOL_TIMERS_MAX;
-    error = tkw_dial_init(&made->dial, &config->geometry, config->start, NULL);
-    if (error == 0)
-        error = open_slots(made);
+    tkw_dial_init(&made->dial, &config->geometry, config->start, NULL);
+    error = open_slots(made);
     if (error == 0)
         error = pool_memory_open(made);
     if (error != 0) {

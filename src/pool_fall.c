@@ -187,8 +187,7 @@ static bool ensure_drained(struct tkw_pool *pool, uint32_t level,
                            uint64_t number, size_t *budget)
 {
     const struct tkw_level *levels = pool->dial.levels;
-    if (level == pool->dial.level_count || number <= levels[level].hand ||
-        number <= pool->rings[level].drained)
+    if (number <= levels[level].hand || number <= pool->rings[level].drained)
         return true;
 
     if (level + 1 < pool->dial.level_count) {
@@ -246,13 +245,12 @@ void pool_help(struct tkw_pool *pool, uint32_t level)
     fall_ahead(pool, level_in_the_way(pool, level, &budget), 2 * CHUNK_ENTRIES);
 }
 
-/* Is the next slot of a level crowded, and not yet drained? */
+/* Is the next slot of a level crowded?  A drained one is empty. */
 static bool has_crowd(const struct tkw_pool *pool, uint32_t level)
 {
     uint64_t next = pool->dial.levels[level].hand + 1;
     const struct ring *ring = &pool->rings[level];
-    return pool->slots[ring_slot(ring, next)].chunks >= TKW_CROWDED_CHUNKS &&
-           ring->drained < next;
+    return pool->slots[ring_slot(ring, next)].chunks >= TKW_CROWDED_CHUNKS;
 }
 
 /*

@@ -466,12 +466,12 @@ static inline void leave_queue(struct tkw_pool *pool, struct record *timer)
     }
 }
 
+/* An armed timer has an entry: one without is free, unless it is kept. */
 static inline void free_if_unused(struct tkw_pool *pool, uint32_t index,
                                   struct record *record)
 {
-    uint64_t state = record->word & WORD_STATE;
-    if ((record->word & WORD_ENTRIES) == 0 && state != IS_ARMED &&
-        state != IS_KEPT)
+    if ((record->word & WORD_ENTRIES) == 0 &&
+        (record->word & WORD_STATE) != IS_KEPT)
         record_give_back(pool, index, record);
 }
 

@@ -107,7 +107,6 @@ static void sweep_chunk(struct tkw_pool *pool, struct slot *slot,
     }
     if (kept == 0) {
         unlink_chunk(pool, stream, before, chunk);
-        pool->sweep.at = NULL; /* chunk_give_back() is not to restart us */
         chunk_give_back(pool, slot, chunk);
     } else {
         set_end(pool, stream, chunk, end);

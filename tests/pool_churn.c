@@ -28,7 +28,7 @@ struct churn {
     uint64_t seed;
     uint64_t wakes;
     uint64_t dead_most;
-    uint64_t bytes_early; /* after a tenth of all */
+    uint64_t bytes_early; /* after half of all */
 };
 
 static uint64_t random_next(struct churn *churn)
@@ -85,7 +85,7 @@ static void run(struct churn *churn, uint64_t ops)
         look(churn);
         if (op % OPS_A_TICK == 0)
             pass_a_tick(churn);
-        if (op == ops / 10)
+        if (op == ops / 2)
             churn->bytes_early = tkw_pool_counters(churn->pool).bytes;
     }
 }
