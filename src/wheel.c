@@ -165,7 +165,9 @@ static inline bool release(struct tkw_wheel *wheel, struct tkw_timer *timer)
 {
     bool is_last = list_remove(&timer->link);
     timer->link.next = NULL;
-    return !is_last || leave_home(wheel, timer);
+    if (is_last)
+        return leave_home(wheel, timer);
+    return true;
 }
 
 size_t tkw_wheel_bytes(const struct tkw_geometry *geometry)
