@@ -103,4 +103,17 @@ static inline uint32_t bits_find(const uint64_t *words, uint32_t size,
     return i;
 }
 
+/*
+ * How far from `i` the next member is, going round: 1 to `size`, the latter if
+ * `i` itself is the only one.  The set is not empty.
+ */
+static inline uint32_t bits_ahead(const uint64_t *words, uint32_t size,
+                                  uint32_t i)
+{
+    uint32_t next = bits_find(words, size, i + 1);
+    if (next == BITS_NONE)
+        next = bits_find(words, size, 0);
+    return next > i ? next - i : size - i + next;
+}
+
 #endif

@@ -27,17 +27,14 @@ static inline uint32_t level_slot(const struct tkw_level *level,
     return (uint32_t)(number % level->size);
 }
 
-/* Where the next occupied slot begins, in a level that has one. */
+/*
+ * Where the next occupied slot begins, in a level that has one.  The current
+ * slot itself can only hold what comes a whole turn later.
+ */
 static inline tkw_tick level_next(const struct tkw_level *level)
 {
     uint32_t here = level_slot(level, level->hand);
-    uint32_t slot = bits_find(level->occupancy, level->size, here + 1);
-    if (slot == BITS_NONE)
-        slot = bits_find(level->occupancy, level->size, 0);
-    TKW_ASSERT(slot != BITS_NONE);
-
-    /* The current slot itself can only hold what comes a whole turn later. */
-    uint32_t ahead = slot > here ? slot - here : level->size - here + slot;
+    uint32_t ahead = bits_ahead(level->occupancy, level->size, here);
     return (level->hand + ahead) * level->tick;
 }
 
@@ -102,6 +99,15 @@ static inline void dial_turn(struct tkw_dial *dial, tkw_tick now)
         level->hand = level_number(level, now);
         level->start = level->hand * level->tick;
     }
+}
+
+/* How many levels, from the lowest on, have a slot that begins now. */
+static inline uint32_t dial_beginning(const struct tkw_dial *dial)
+{
+    uint32_t count = 0;
+    while (count < dial->level_count && dial->levels[count].start == dial->now)
+        count++;
+    return count;
 }
 
 /* The level that owns a slot, the slots counted over all levels. */

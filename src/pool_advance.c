@@ -26,10 +26,7 @@ static inline void fire_one(struct tkw_pool *pool, uint64_t tick,
     }
     timer->word |= WORD_QUEUED;
     pool->queued++;
-    struct stream *due = shelf(pool, DUE);
-    if (stream_is_full(due))
-        stream_open(pool, &pool->shelves[DUE], due);
-    stream_append(due, entry);
+    pool_shelve(pool, DUE, entry);
 }
 
 /* Send for the first timers of a tick that is near. */
@@ -153,15 +150,10 @@ static void turn(struct tkw_pool *pool, tkw_tick now)
 /* Begin the work of a tick at which some slot begins. */
 static void begin_tick(struct tkw_pool *pool, tkw_tick tick)
 {
-    const struct tkw_dial *dial = &pool->dial;
     turn(pool, tick);
     pool->now = tick - 1;
     pool->is_mid_tick = true;
-
-    uint32_t count = 0;
-    while (count < dial->level_count && dial->levels[count].start == tick)
-        count++;
-    pool->levels_left = count;
+    pool->levels_left = dial_beginning(&pool->dial);
 }
 
 /* Go on with it.  Returns whether it is finished; `budget` is what is left. */
@@ -184,10 +176,7 @@ static tkw_tick ring_next(const struct tkw_pool *pool, uint32_t level)
     const struct ring *ring = &pool->rings[level];
     uint64_t hand = pool->dial.levels[level].hand;
     uint32_t here = ring_slot(ring, hand) - ring->first;
-    uint32_t slot = bits_find(ring->occupancy, ring->size, here + 1);
-    if (slot == BITS_NONE)
-        slot = bits_find(ring->occupancy, ring->size, 0);
-    uint32_t ahead = slot > here ? slot - here : ring->size - here + slot;
+    uint32_t ahead = bits_ahead(ring->occupancy, ring->size, here);
     return (hand + ahead) * pool->dial.levels[level].tick;
 }
 

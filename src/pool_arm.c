@@ -132,14 +132,6 @@ void pool_file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline)
     file(pool, entry, deadline, false);
 }
 
-void pool_shelve(struct tkw_pool *pool, uint32_t which, uint64_t entry)
-{
-    struct stream *stream = shelf(pool, which);
-    if (stream_is_full(stream))
-        stream_open(pool, &pool->shelves[which], stream);
-    stream_append(stream, entry);
-}
-
 /* Put an entry aside that has come due, or never will be. */
 static RARE int put_aside(struct tkw_pool *pool, struct record *timer,
                           uint64_t entry, tkw_tick deadline)
@@ -225,8 +217,8 @@ int tkw_pool_arm(struct tkw_pool *pool, tkw_handle *handle, tkw_tick deadline,
 }
 
 /*
- * The same, if the timer is simply armed: in a slot, with no body.  All that is
- * common, told by one comparison.
+ * The record a handle names, if its timer is simply armed: in a slot, with no
+ * body.  That is all that is common, and one comparison tells.
  */
 static inline struct record *find_filed(const struct tkw_pool *pool,
                                         tkw_handle handle)

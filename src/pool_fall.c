@@ -245,12 +245,22 @@ void pool_help(struct tkw_pool *pool, uint32_t level)
     fall_ahead(pool, level_in_the_way(pool, level, &budget), 2 * CHUNK_ENTRIES);
 }
 
+static const struct slot *next_slot(const struct tkw_pool *pool, uint32_t level)
+{
+    uint64_t next = pool->dial.levels[level].hand + 1;
+    return &pool->slots[ring_slot(&pool->rings[level], next)];
+}
+
 /* Is the next slot of a level crowded?  A drained one is empty. */
 static bool has_crowd(const struct tkw_pool *pool, uint32_t level)
 {
-    uint64_t next = pool->dial.levels[level].hand + 1;
-    const struct ring *ring = &pool->rings[level];
-    return pool->slots[ring_slot(ring, next)].chunks >= TKW_CROWDED_CHUNKS;
+    return next_slot(pool, level)->chunks >= TKW_CROWDED_CHUNKS;
+}
+
+/* How many entries are in it, as if its chunks were full. */
+static uint64_t crowd_size(const struct tkw_pool *pool, uint32_t level)
+{
+    return next_slot(pool, level)->chunks * (uint64_t)CHUNK_ENTRIES;
 }
 
 /*
@@ -271,10 +281,8 @@ static size_t crowd_share(const struct tkw_pool *pool, uint32_t level,
     tkw_tick finish = crowd_finish(pool, level);
     if (finish <= pool->now)
         return SIZE_MAX;
-    uint64_t next = pool->dial.levels[level].hand + 1;
-    uint32_t place = ring_slot(&pool->rings[level], next);
-    uint64_t crowd = pool->slots[place].chunks * (uint64_t)CHUNK_ENTRIES;
-    return (size_t)(crowd / ((finish - pool->now) / elapsed + 1)) + 1;
+    uint64_t steps = (finish - pool->now) / elapsed + 1;
+    return (size_t)(crowd_size(pool, level) / steps) + 1;
 }
 
 /*
@@ -302,10 +310,7 @@ tkw_tick pool_next_share(const struct tkw_pool *pool, uint32_t level)
 {
     if (!has_crowd(pool, level))
         return TKW_NEVER;
-    uint64_t next = pool->dial.levels[level].hand + 1;
-    uint32_t place = ring_slot(&pool->rings[level], next);
-    uint64_t crowd = pool->slots[place].chunks * (uint64_t)CHUNK_ENTRIES;
-    uint64_t shares = crowd / TKW_WAKE_SHARE;
+    uint64_t shares = crowd_size(pool, level) / TKW_WAKE_SHARE;
     tkw_tick finish = crowd_finish(pool, level);
     if (shares < 2 || finish <= pool->now)
         return TKW_NEVER;

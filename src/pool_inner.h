@@ -47,7 +47,8 @@
 #define TKW_BLOCK_CHUNKS 128
 #endif
 
-/* An index has so many bits at most; records come in segments of 2 to that. */
+/* Bits of an index at most, and of that part of it that counts records within
+ * a segment of them. */
 #ifndef TKW_INDEX_BITS
 #define TKW_INDEX_BITS 27
 #endif
@@ -76,9 +77,9 @@ _Static_assert(64 - INDEX_SHIFT >= 27, "an entry holds any index");
 _Static_assert(TKW_ENTRY_TAG_BITS <= 12, "a word holds any tag");
 
 /*
- * The word.  Its upper half is that of the handle, but for the state, which is
- * 0 in handles: whether a handle names a timer that is simply armed is told by
- * one comparison.  Only cancel may later be called from other threads: it
+ * The word.  A handle has the same generation in the same place and zeros where
+ * the state is: whether it names a timer that is simply armed is told by one
+ * comparison.  Only cancel may later be called from other threads: it
  * changes the state, and nothing else.
  */
 #define WORD_TAG UINT64_C(0xfff)
@@ -102,7 +103,6 @@ _Static_assert(TKW_POOL_TIMERS_MAX < UINT32_C(1) << WORD_MOVED_SHIFT,
                "there is an index for every timer");
 
 /* States of a record; those of handles are told from these. */
-#define IS_UNUSED STATE(0)
 #define IS_ARMED STATE(1)
 #define IS_KEPT STATE(2)
 #define IS_CANCELLED STATE(3)
@@ -225,7 +225,6 @@ struct tkw_pool {
 #define chunk_give_back tkw_inner_chunk_give_back
 #define slot_open tkw_inner_slot_open
 #define pool_file tkw_inner_pool_file
-#define pool_shelve tkw_inner_pool_shelve
 #define pool_drop_last tkw_inner_pool_drop_last
 #define ring_update tkw_inner_ring_update
 #define pool_vacate tkw_inner_pool_vacate
@@ -259,7 +258,6 @@ void chunk_give_back(struct tkw_pool *pool, struct slot *slot,
 void slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
                struct stream *stream);
 void pool_file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline);
-void pool_shelve(struct tkw_pool *pool, uint32_t shelf, uint64_t entry);
 void pool_drop_last(struct tkw_pool *pool, uint64_t entry);
 
 /* pool_fall.c */
@@ -496,6 +494,15 @@ static inline void slot_append(struct tkw_pool *pool, uint32_t level,
 static inline struct stream *shelf(struct tkw_pool *pool, uint32_t which)
 {
     return &pool->shelves[which].streams[DIRECT];
+}
+
+static inline void pool_shelve(struct tkw_pool *pool, uint32_t which,
+                               uint64_t entry)
+{
+    struct stream *stream = shelf(pool, which);
+    if (stream_is_full(stream))
+        stream_open(pool, &pool->shelves[which], stream);
+    stream_append(stream, entry);
 }
 
 #endif

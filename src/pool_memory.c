@@ -14,10 +14,11 @@
  *
  *     chunks in use <= places / CHUNK_ENTRIES + min(places, streams) + a few
  *
- * Moving an entry makes no place more.  (Joining two long queues makes a few,
- * but none that was not a chunk of its own before.)  So it is enough that
- * arming checks, before it takes one more, that so many chunks are there:
- * `places_safe` is how many places they are good for.
+ * Moving an entry makes no place more, but for joining two long queues, which
+ * leaves less than a chunk empty between them: one place in TKW_JOIN_CHUNKS at
+ * most.  So it is enough that arming checks, before it takes one more, that so
+ * many chunks are there: `places_safe` is how many places they are good for,
+ * those that joining may add kept aside.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -107,9 +108,8 @@ static void update_safe(struct tkw_pool *pool)
     uint64_t few = (uint64_t)chunks * CHUNK_ENTRIES / (CHUNK_ENTRIES + 1);
     uint64_t many =
         chunks > streams ? (uint64_t)(chunks - streams) * CHUNK_ENTRIES : 0;
-    if (few > streams)
-        few = streams;
-    pool->places_safe = many > few ? many : few;
+    uint64_t safe = many > few ? many : few;
+    pool->places_safe = safe - safe / TKW_JOIN_CHUNKS;
 }
 
 static bool block_add(struct tkw_pool *pool)

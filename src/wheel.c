@@ -323,15 +323,10 @@ static bool send_on_all(struct tkw_wheel *wheel, struct tkw_queue *queue,
 /* Begin the work of a tick at which some slot begins. */
 static void begin_tick(struct tkw_wheel *wheel, tkw_tick tick)
 {
-    const struct tkw_dial *dial = &wheel->dial;
     dial_turn(&wheel->dial, tick);
     wheel->now = tick - 1;
     wheel->is_mid_tick = true;
-
-    uint32_t count = 0;
-    while (count < dial->level_count && dial->levels[count].start == tick)
-        count++;
-    wheel->levels_left = count;
+    wheel->levels_left = dial_beginning(&wheel->dial);
 }
 
 /* Go on with it.  Returns whether it is finished; `budget` is what is left. */

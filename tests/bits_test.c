@@ -207,9 +207,25 @@ static void large_sets_agree_with_an_array(void **state)
     }
 }
 
+/* Behind the last member comes the first again, a whole turn after itself. */
+static void the_next_is_found_going_round(void **state)
+{
+    (void)state;
+    for (uint32_t size = 2; size < 200; size += 33) {
+        struct twin twin = twin_of(size);
+        twin_add(&twin, 1);
+        assert_int_equal(bits_ahead(twin.words, size, 0), 1);
+        assert_int_equal(bits_ahead(twin.words, size, 1), size);
+        twin_add(&twin, size - 1);
+        assert_int_equal(bits_ahead(twin.words, size, size - 1), 2);
+        twin_free(&twin);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_next_is_found_going_round),
         cmocka_unit_test(words_of_all_tiers_are_counted),
         cmocka_unit_test(an_empty_set_finds_nothing),
         cmocka_unit_test(a_full_set_finds_every_member),
