@@ -76,8 +76,8 @@ struct plan {
 static const char usage_text[] =
     "usage: ./run bench [OPTION...]\n"
     "\n"
-    "Measures the wheel beside a 4-ary heap, a sorted list (small n) and the\n"
-    "floor (touching random memory), on the same work, interleaved.\n"
+    "Measures wheel and pool beside a 4-ary heap, a sorted list (small n) and\n"
+    "the floor (touching random memory), on the same work, interleaved.\n"
     "\n"
     "    --quick            two minutes: n = 100000 and 1000000, 3 repeats\n"
     "    --n LIST           sizes, 100 to 100000000; default 100000,1000000,\n"
