@@ -30,7 +30,7 @@ static inline void fire_one(struct tkw_pool *pool, uint64_t tick,
 }
 
 /* Send for the first timers of a tick that is near. */
-static void send_for(struct tkw_pool *pool, tkw_tick tick)
+static void prefetch_tick(struct tkw_pool *pool, tkw_tick tick)
 {
     const struct slot *slot = &pool->slots[ring_slot(&pool->rings[0], tick)];
     for (unsigned i = 0; i < STREAMS; i++) {
@@ -62,7 +62,7 @@ static size_t fire(struct tkw_pool *pool, uint64_t tick, size_t most)
     struct slot *slot = &pool->slots[place];
     size_t done = 0;
     if (pool->sent_for != tick)
-        send_for(pool, tick);
+        prefetch_tick(pool, tick);
     for (unsigned i = 0; i < STREAMS; i++) {
         struct stream *stream = &slot->streams[i];
         while (!stream_is_empty(stream) && done < most) {
@@ -74,7 +74,7 @@ static size_t fire(struct tkw_pool *pool, uint64_t tick, size_t most)
     }
     if (slot->chunks == 0)
         pool_vacate(pool, place);
-    send_for(pool, tick + 1);
+    prefetch_tick(pool, tick + 1);
     return done;
 }
 

@@ -14,6 +14,7 @@ static void check_sees_wrong_time(void **state)
     ASSERT_SEEN(pool, pool->now, 23);
     ASSERT_SEEN(pool, pool->dial.now, 23);
     ASSERT_SEEN(pool, pool->dial.levels[1].hand, 2);
+    ASSERT_SEEN(pool, pool->dial.levels[1].start, 40);
     ASSERT_SEEN(pool, pool->is_mid_tick, true);
     ASSERT_SEEN(pool, pool->wake, 31); /* past the slot of 30 */
     ASSERT_SEEN(pool, pool->wake, TKW_NEVER);
@@ -163,6 +164,13 @@ static void check_sees_a_crowd_that_is_not_known(void **state)
     ASSERT_SEEN(pool, pool->crowds, 0);
     ASSERT_SEEN(pool, pool->crowds, 1);
     ASSERT_SEEN(pool, pool->crowds, 4);
+    pool_done(pool);
+
+    pool = pool_of(&kafka, 0); /* just enough to be one */
+    for (size_t i = 0; i < TKW_CROWDED_CHUNKS * CHUNK_ENTRIES; i++)
+        pool_arm(pool, 50, i);
+    assert_int_equal(slot_at(pool, 1, 50)->chunks, TKW_CROWDED_CHUNKS);
+    ASSERT_SEEN(pool, pool->crowds, 0);
     pool_done(pool);
 }
 

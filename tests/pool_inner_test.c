@@ -111,27 +111,6 @@ static void the_place_of_a_body_retires_and_its_timer_goes_on(void **state)
     pool_done(pool);
 }
 
-/* An index has to fit into handles and entries, whatever memory there is. */
-static void past_the_last_place_there_is_no_memory(void **state)
-{
-    (void)state;
-    struct tkw_pool *pool = pool_of(NULL, 0);
-    const uint32_t room = pool->room;
-    struct tkw_user user = {0};
-    tkw_handle handle = 12345;
-    pool->room = SEGMENTS * SEGMENT_RECORDS;
-    pool->used = pool->room; /* as if all places were in use */
-    assert_int_equal(tkw_pool_arm(pool, &handle, 10, user), -ENOMEM);
-    assert_int_equal(tkw_pool_arm(pool, &handle, 0, user), -ENOMEM);
-    assert_int_equal(tkw_pool_reserve(pool, 1), -ENOMEM);
-    assert_int_equal(handle, 12345);
-    assert_int_equal(tkw_pool_count(pool), 0);
-    pool->used = 0;
-    pool->room = room;
-    pool_arm(pool, 10, 0);
-    pool_done(pool);
-}
-
 /* Not after having taken all the memory there is. */
 static void more_than_can_ever_be_armed_is_refused_without_asking(void **state)
 {
@@ -191,161 +170,6 @@ static void a_geometry_too_large_for_memory_is_told_so(void **state)
                     slots * (sizeof(struct slot) + 1));
 }
 
-/*
- * A slot of level 2 that is about to begin gives nothing up while two levels
- * above it there is a crowd for the same ticks: that was armed before.
- */
-static void assert_crowd_above_goes_first(const struct tkw_geometry *geometry)
-{
-    enum { COUNT = TKW_CROWDED_CHUNKS * CHUNK_ENTRIES };
-    struct tkw_pool *pool = pool_of(geometry, 0);
-    static tkw_handle handles[2 * COUNT];
-    for (size_t i = 0; i < COUNT; i++)
-        handles[i] = pool_arm(pool, 129, i);
-    assert_true(tkw_pool_advance_some(pool, 125, 0));
-    const struct slot *above = &pool->slots[pool->rings[3].first + 2];
-    assert_int_equal(above->chunks, TKW_CROWDED_CHUNKS);
-    for (size_t i = COUNT; i < COUNT_OF(handles); i++)
-        handles[i] = pool_arm(pool, 129, i);
-    assert_true(above->chunks < TKW_CROWDED_CHUNKS);
-    assert_pool_sound(pool);
-    pool_advance_surely(pool, 129);
-    for (size_t i = 0; i < COUNT_OF(handles); i++)
-        assert_pool_pops(pool, handles[i]);
-    pool_done(pool);
-}
-
-static void a_crowd_two_levels_above_goes_first(void **state)
-{
-    (void)state;
-    static const struct tkw_geometry four = {.sizes = {4}};
-    static const struct tkw_geometry rounds = {.sizes = {4, 4, 4, 4},
-                                               .beyond = TKW_ROUNDS};
-    assert_crowd_above_goes_first(&four);
-    assert_crowd_above_goes_first(&rounds);
-}
-
-/* Arm so many and go to `now`, nothing having been moved ahead of time. */
-static struct tkw_pool *pool_with_crowd(const struct tkw_geometry *geometry,
-                                        size_t count, tkw_tick deadline,
-                                        tkw_tick now)
-{
-    struct tkw_pool *pool = pool_of(geometry, 0);
-    for (size_t i = 0; i < count; i++)
-        pool_arm(pool, deadline, i);
-    assert_true(tkw_pool_advance_some(pool, now, 0));
-    assert_int_equal(pool_moved(pool), 0);
-    assert_int_equal(tkw_pool_counters(pool).shares, 0);
-    return pool;
-}
-
-/* From level 3 on it has to be gone a slot of the level below earlier. */
-static void a_large_crowd_asks_to_be_woken_for_each_share(void **state)
-{
-    (void)state;
-    enum { COUNT = 10 * TKW_WAKE_SHARE, CHUNKS = COUNT / CHUNK_ENTRIES + 1 };
-    const uint64_t shares = CHUNKS * CHUNK_ENTRIES / TKW_WAKE_SHARE;
-    struct tkw_pool *pool = pool_with_crowd(NULL, COUNT, 300, 130);
-    assert_int_equal(tkw_pool_next(pool), 130 + (256 - 130) / shares + 1);
-    pool_done(pool);
-    pool = pool_with_crowd(NULL, COUNT, 131080, 65540);
-    assert_int_equal(tkw_pool_next(pool),
-                     65540 + (131072 - 128 - 65540) / shares + 1);
-    pool_done(pool);
-    pool = pool_with_crowd(NULL, COUNT, 131080, 131072 - 128);
-    assert_int_equal(tkw_pool_next(pool), 131072); /* late anyway */
-    pool_done(pool);
-    pool = pool_with_crowd(NULL, 3 * TKW_WAKE_SHARE / 2, 300, 130);
-    assert_int_equal(tkw_pool_next(pool), 256); /* not worth a share */
-    pool_done(pool);
-}
-
-static void a_share_is_what_the_time_gone_by_is_of_the_time_left(void **state)
-{
-    (void)state;
-    enum { CHUNKS = 100 };
-    struct tkw_pool *pool =
-        pool_with_crowd(NULL, CHUNKS * CHUNK_ENTRIES, 300, 130);
-    uint64_t share = CHUNKS * CHUNK_ENTRIES / ((256 - 140) / 10 + 1) + 1;
-    tkw_pool_advance(pool, 140);
-    assert_int_equal(pool_moved(pool), share);
-    assert_int_equal(tkw_pool_counters(pool).shares, 1);
-    uint64_t left = CHUNKS - share / CHUNK_ENTRIES;
-    share += left * CHUNK_ENTRIES / (256 - 141 + 1) + 1;
-    tkw_pool_advance(pool, 141);
-    assert_int_equal(pool_moved(pool), share);
-    assert_int_equal(tkw_pool_counters(pool).shares, 2);
-    pool_done(pool);
-    pool = pool_with_crowd(NULL, CHUNKS * CHUNK_ENTRIES, 300, 254);
-    tkw_pool_advance(pool, 255);
-    assert_int_equal(pool_moved(pool), CHUNKS * CHUNK_ENTRIES / 2 + 1);
-    pool_done(pool);
-}
-
-/* How many timers are looked at when a crowd falls, some dead or put off. */
-static uint64_t looks_of_fall(const struct tkw_geometry *geometry,
-                              tkw_tick deadline, size_t dead, size_t put_off)
-{
-    enum { COUNT = TKW_CROWDED_CHUNKS * CHUNK_ENTRIES };
-    struct tkw_pool *pool = pool_of(geometry, 0);
-    tkw_handle handles[COUNT];
-    for (size_t i = 0; i < COUNT; i++)
-        handles[i] = pool_arm(pool, deadline, i);
-    for (size_t i = 0; i < dead; i++)
-        assert_int_equal(tkw_pool_cancel(pool, handles[i]), 1);
-    for (size_t i = dead; i < dead + put_off; i++)
-        assert_int_equal(tkw_pool_postpone(pool, handles[i], deadline + 1), 1);
-    tkw_tick begin = tkw_pool_next(pool);
-    assert_true(tkw_pool_advance_some(pool, begin - 1, 0));
-    tkw_pool_advance(pool, begin);
-    uint64_t looks = tkw_pool_counters(pool).looks;
-    assert_true(looks == 0 || looks == COUNT);
-    assert_int_equal(pool_moved(pool), looks == 0 ? COUNT : COUNT - dead);
-    pool_done(pool);
-    return looks;
-}
-
-/* Below an eighth that is dead or was put off, no timer is touched. */
-static void a_crowd_falls_unseen_unless_many_are_dead(void **state)
-{
-    (void)state;
-    enum { EIGHTH = TKW_CROWDED_CHUNKS * CHUNK_ENTRIES / 8, HALF = EIGHTH / 2 };
-    assert_int_equal(looks_of_fall(&kafka, 50, 0, 0), 0);
-    assert_int_equal(looks_of_fall(&kafka, 50, EIGHTH, 0), 0);
-    assert_int_equal(looks_of_fall(&kafka, 50, 0, EIGHTH), 0);
-    assert_int_equal(looks_of_fall(&kafka, 50, HALF, EIGHTH - HALF), 0);
-    assert_int_not_equal(looks_of_fall(&kafka, 50, EIGHTH + 1, 0), 0);
-    assert_int_not_equal(looks_of_fall(&kafka, 50, 0, EIGHTH + 1), 0);
-    assert_int_not_equal(looks_of_fall(&kafka, 50, HALF, HALF + 2), 0);
-}
-
-/* An entry has the low 24 bits of a deadline. */
-static void slots_longer_than_an_entry_tells_do_not_fall_unseen(void **state)
-{
-    (void)state;
-    static const struct tkw_geometry exact = {.sizes = {4096}};
-    static const struct tkw_geometry longer = {.sizes = {97, 257, 673}};
-    static const struct tkw_geometry rounds = {.sizes = {20, 20},
-                                               .beyond = TKW_ROUNDS};
-    const tkw_tick length = TICK_MASK + 1;
-    assert_int_equal(looks_of_fall(&exact, 3 * length + 10000, 0, 0), 0);
-    assert_int_equal(UINT64_C(97) * 257 * 673, length + 1);
-    assert_int_not_equal(looks_of_fall(&longer, 3 * length, 0, 0), 0);
-    assert_int_not_equal(looks_of_fall(&rounds, 50, 0, 0), 0);
-}
-
-/* There the dead go no further. */
-static void a_slot_that_is_not_crowded_is_looked_at(void **state)
-{
-    (void)state;
-    struct tkw_pool *pool = pool_of(&kafka, 0);
-    for (size_t i = 0; i < 10; i++)
-        pool_arm(pool, 50, i);
-    tkw_pool_advance(pool, 40);
-    assert_int_equal(tkw_pool_counters(pool).looks, 10);
-    pool_done(pool);
-}
-
 static void put_off_on_a_ring_it_is_filed_anew_and_not_passed_over(void **state)
 {
     (void)state;
@@ -360,37 +184,6 @@ static void put_off_on_a_ring_it_is_filed_anew_and_not_passed_over(void **state)
     assert_int_equal(tkw_pool_counters(pool).work.passes, 1);
     assert_pool_fires_on_time(pool, put_off);
     assert_pool_fires_on_time(pool, far);
-    pool_done(pool);
-}
-
-/* Crowds on levels 2 and 3, both about to begin, share one budget. */
-static void a_budget_is_for_the_shares_of_all_levels(void **state)
-{
-    (void)state;
-    for (size_t budget = 0; budget < 8; budget++) {
-        struct tkw_pool *pool = pool_with_crowd(NULL, 1000, 131080, 65400);
-        for (size_t i = 0; i < 1000; i++)
-            pool_arm(pool, 65700, i);
-        assert_true(tkw_pool_advance_some(pool, 65540, 0));
-        assert_true(tkw_pool_advance_some(pool, 65541, budget));
-        assert_int_equal(pool_moved(pool), budget);
-        assert_true(pool->crowds == 6);
-        pool_done(pool);
-    }
-}
-
-/* A crowd has to wait for what is above it, and that for the budget. */
-static void a_budget_is_for_what_is_in_the_way_too(void **state)
-{
-    (void)state;
-    struct tkw_pool *pool = pool_with_crowd(NULL, 100, 131080, 130800);
-    for (size_t i = 0; i < 1000; i++)
-        pool_arm(pool, 131100, i);
-    assert_true(tkw_pool_advance_some(pool, 131000, 0));
-    assert_true(tkw_pool_advance_some(pool, 131001, 2 * CHUNK_ENTRIES - 1));
-    assert_int_equal(pool_moved(pool), 0);
-    assert_true(tkw_pool_advance_some(pool, 131002, 2 * CHUNK_ENTRIES));
-    assert_in_range(pool_moved(pool), 101, 2 * CHUNK_ENTRIES);
     pool_done(pool);
 }
 
@@ -412,15 +205,56 @@ static void what_was_put_off_counts_until_it_is_seen(void **state)
     pool_done(pool);
 }
 
-/* Not a chunk for every slot there is. */
-static void few_timers_take_few_chunks(void **state)
+/* When its tick comes, or when it falls. */
+static void what_was_put_off_is_seen_when_its_slot_begins(void **state)
+{
+    (void)state;
+    struct tkw_pool *pool = pool_of(&kafka, 0);
+    tkw_handle near = pool_arm(pool, 10, 0), far = pool_arm(pool, 30, 0);
+    assert_int_equal(tkw_pool_postpone(pool, near, 35), 1);
+    assert_int_equal(tkw_pool_postpone(pool, far, 36), 1);
+    assert_int_equal(pool->unseen, 2);
+    tkw_pool_advance(pool, 10);
+    assert_int_equal(pool->unseen, 1);
+    tkw_pool_advance(pool, 20);
+    assert_int_equal(pool->unseen, 0);
+    assert_pool_fires_on_time(pool, near);
+    assert_pool_fires_on_time(pool, far);
+    pool_done(pool);
+}
+
+/* Only what is armed into an empty slot can be next. */
+static void more_in_a_slot_is_no_reason_to_look_for_the_next(void **state)
 {
     (void)state;
     struct tkw_pool *pool = pool_of(NULL, 0);
-    for (tkw_tick i = 0; i < TKW_BLOCK_CHUNKS / 2; i++)
-        pool_arm(pool, i, i);
-    assert_int_equal(pool->chunks_total, TKW_BLOCK_CHUNKS);
-    assert_int_equal(pool->room, SEGMENT_RECORDS);
+    for (size_t i = 0; i < CHUNK_ENTRIES; i++)
+        pool_arm(pool, 50, i);
+    assert_int_equal(pool->wake, 0);
+    tkw_pool_advance(pool, 1);
+    assert_int_equal(pool->wake, 50);
+    pool_arm(pool, 50, 0);
+    assert_int_equal(pool->slots[50].chunks, 2);
+    assert_int_equal(pool->wake, 50);
+    pool_arm(pool, 40, 0);
+    assert_int_equal(pool->wake, 0);
+    pool_done(pool);
+}
+
+/* To pop is a comparison and a load until the end of a chunk. */
+static void how_far_one_can_pop_is_looked_up_once_a_chunk(void **state)
+{
+    (void)state;
+    struct tkw_pool *pool = pool_of(NULL, 0);
+    struct tkw_shot shot;
+    for (size_t i = 0; i < CHUNK_ENTRIES + 10; i++)
+        pool_arm(pool, 0, i);
+    const struct stream *ready = shelf(pool, READY);
+    for (size_t i = 1; i <= CHUNK_ENTRIES; i++) {
+        assert_true(tkw_pool_pop(pool, &shot));
+        size_t left = i < CHUNK_ENTRIES ? CHUNK_ENTRIES - i : 10;
+        assert_ptr_equal(pool->ready_end, ready->read + left);
+    }
     pool_done(pool);
 }
 
@@ -452,24 +286,76 @@ static void the_dead_are_swept_as_time_goes_by(void **state)
     pool_done(pool);
 }
 
+/* Cancel all of so many that are armed for a tick. */
+static void arm_and_cancel(struct tkw_pool *pool, size_t count,
+                           tkw_tick deadline)
+{
+    static tkw_handle dead[3 * TKW_SWEEP_SLACK];
+    assert_in_range(count, 0, COUNT_OF(dead));
+    for (size_t i = 0; i < count; i++)
+        dead[i] = pool_arm(pool, deadline, i);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(tkw_pool_cancel(pool, dead[i]), 1);
+}
+
+/* Three quarters of the armed, and the slack. */
+static void so_many_dead_are_left_alone_and_not_one_more(void **state)
+{
+    (void)state;
+    enum { ARMED = 4000, DEAD = ARMED / 4 * 3 + TKW_SWEEP_SLACK };
+    for (size_t more = 0; more < 2; more++) {
+        struct tkw_pool *pool = pool_of(NULL, 0);
+        for (size_t i = 0; i < ARMED; i++)
+            pool_arm(pool, 100, i);
+        arm_and_cancel(pool, DEAD + more, 100);
+        assert_int_equal(tkw_pool_counters(pool).sweeps, 0);
+        tkw_pool_advance(pool, 1);
+        assert_int_equal(tkw_pool_counters(pool).sweeps, more);
+        pool_done(pool);
+    }
+}
+
 /* Eight are swept for one that is armed, or the dead would gain on them. */
 static void while_there_are_many_dead_arming_sweeps_eightfold(void **state)
 {
     (void)state;
-    enum { ARMED = CHUNK_ENTRIES };
-    struct tkw_pool *pool = pool_of(NULL, 0);
-    tkw_handle dead[3 * TKW_SWEEP_SLACK];
-    for (size_t i = 0; i < COUNT_OF(dead); i++)
-        dead[i] = pool_arm(pool, 100, i);
-    for (size_t i = 0; i < COUNT_OF(dead); i++)
-        assert_int_equal(tkw_pool_cancel(pool, dead[i]), 1);
-    pool->arms_left = 0;
-    while (pool->looks == 0) /* find the slot */
+    enum { ARMED = 10 * CHUNK_ENTRIES };
+    for (int is_again = 0; is_again < 2; is_again++) {
+        struct tkw_pool *pool = pool_of(NULL, 0);
+        arm_and_cancel(pool, 3 * TKW_SWEEP_SLACK, 100);
+        tkw_handle again = pool_arm(pool, 100, 0);
+        pool->arms_left = 0;
+        while (pool->looks == 0) /* find the slot */
+            pool_sweep(pool);
+        uint64_t before = pool->looks;
+        for (size_t i = 0; i < ARMED; i++) {
+            if (is_again)
+                assert_int_equal(tkw_pool_rearm(pool, again, 100), 1);
+            else
+                pool_arm(pool, 100, i);
+        }
+        assert_in_range(pool->looks - before, 8 * ARMED, 10 * ARMED);
+        pool_done(pool);
+    }
+}
+
+/* Else it would begin a long stream anew with every tick, and get nowhere. */
+static void the_sweeper_keeps_its_place_while_timers_fire(void **state)
+{
+    (void)state;
+    struct tkw_pool *pool = pool_of(&kafka, 0);
+    for (size_t i = 0; i < 4 * CHUNK_ENTRIES; i++)
+        pool_arm(pool, 50, i);
+    tkw_handle soon = pool_arm(pool, 5, 0);
+    while (pool->looks < 2 * CHUNK_ENTRIES)
         pool_sweep(pool);
-    uint64_t before = pool->looks;
-    for (size_t i = 0; i < ARMED; i++)
-        pool_arm(pool, 100, i);
-    assert_in_range(pool->looks - before, 8 * ARMED, 10 * ARMED);
+    const struct chunk *at = pool->sweep.at, *before = pool->sweep.before;
+    assert_non_null(at);
+    assert_non_null(before);
+    tkw_pool_advance(pool, 5);
+    assert_pool_pops(pool, soon);
+    assert_ptr_equal(pool->sweep.at, at);
+    assert_ptr_equal(pool->sweep.before, before);
     pool_done(pool);
 }
 
@@ -578,23 +464,18 @@ int main(void)
             a_place_retires_with_the_last_entry_of_a_cancelled_timer),
         cmocka_unit_test(the_last_generation_can_be_kept_and_armed_again),
         cmocka_unit_test(the_place_of_a_body_retires_and_its_timer_goes_on),
-        cmocka_unit_test(past_the_last_place_there_is_no_memory),
         cmocka_unit_test(more_than_can_ever_be_armed_is_refused_without_asking),
         cmocka_unit_test(a_geometry_too_large_for_memory_is_told_so),
-        cmocka_unit_test(a_crowd_two_levels_above_goes_first),
-        cmocka_unit_test(a_large_crowd_asks_to_be_woken_for_each_share),
-        cmocka_unit_test(a_share_is_what_the_time_gone_by_is_of_the_time_left),
-        cmocka_unit_test(a_crowd_falls_unseen_unless_many_are_dead),
-        cmocka_unit_test(slots_longer_than_an_entry_tells_do_not_fall_unseen),
-        cmocka_unit_test(a_slot_that_is_not_crowded_is_looked_at),
         cmocka_unit_test(
             put_off_on_a_ring_it_is_filed_anew_and_not_passed_over),
-        cmocka_unit_test(a_budget_is_for_the_shares_of_all_levels),
-        cmocka_unit_test(a_budget_is_for_what_is_in_the_way_too),
         cmocka_unit_test(what_was_put_off_counts_until_it_is_seen),
-        cmocka_unit_test(few_timers_take_few_chunks),
+        cmocka_unit_test(what_was_put_off_is_seen_when_its_slot_begins),
+        cmocka_unit_test(more_in_a_slot_is_no_reason_to_look_for_the_next),
+        cmocka_unit_test(how_far_one_can_pop_is_looked_up_once_a_chunk),
         cmocka_unit_test(the_dead_are_swept_as_time_goes_by),
+        cmocka_unit_test(so_many_dead_are_left_alone_and_not_one_more),
         cmocka_unit_test(while_there_are_many_dead_arming_sweeps_eightfold),
+        cmocka_unit_test(the_sweeper_keeps_its_place_while_timers_fire),
         cmocka_unit_test(the_sweeper_lets_go_of_a_queue_that_moves_on),
         cmocka_unit_test(a_step_of_the_sweeper_passes_over_few_empty_streams),
         cmocka_unit_test(a_round_of_the_sweeper_begins_with_the_first_slot),

@@ -148,6 +148,7 @@ static void postponed_for_ever_it_never_fires(void **state)
         pool_advance_surely(pool, 700);
         assert_pool_pops_none(pool);
         assert_int_equal(tkw_pool_next(pool), TKW_NEVER);
+        assert_int_equal(tkw_pool_counters(pool).work.refiles, 1);
         pool_advance_surely(pool, TKW_NEVER);
         assert_pool_pops_none(pool);
         assert_pool_state(pool, handle, TKW_PENDING);

@@ -45,6 +45,24 @@ static void fires_on_its_deadline_around_every_power_of_two(void **state)
     }
 }
 
+/*
+ * L1.  The same for a tick that shifted by 7 to the left is what it is shifted
+ * to the right: to take one for the other is a bug that shows nowhere else.
+ */
+static void fires_on_its_deadline_where_bits_repeat(void **state)
+{
+    (void)state;
+    tkw_tick middle = UINT64_C(1) << 57 | UINT64_C(1) << 43 |
+                      UINT64_C(1) << 29 | UINT64_C(1) << 15 | UINT64_C(1) << 1;
+    assert_true(middle << 7 == middle >> 7);
+    struct tkw_pool *pool = pool_of(NULL, middle - 1000);
+    tkw_handle at = pool_arm(pool, middle, 0);
+    tkw_handle after = pool_arm(pool, middle + 1, 0);
+    assert_pool_fires_on_time(pool, at);
+    assert_pool_fires_on_time(pool, after);
+    pool_done(pool);
+}
+
 /* L1.  The same for every short distance, from wherever the last one ended. */
 static void fires_on_its_deadline_from_everywhere(void **state)
 {
@@ -299,17 +317,26 @@ static void *allocate_nothing(void *context, size_t bytes)
     return NULL;
 }
 
+static void release_nothing(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    (void)memory;
+    (void)bytes;
+}
+
 /* A pool that cannot be opened leaves the caller's pointer as it was. */
 static void a_pool_that_cannot_be_opened_changes_nothing(void **state)
 {
     (void)state;
     static const struct tkw_allocator half = {.allocate = allocate_nothing};
+    static const struct tkw_allocator other = {.release = release_nothing};
     static const struct tkw_allocator none = {0};
     static const struct tkw_pool_config wrong[] = {
         {.geometry = {.sizes = {1}}},
         {.geometry = {.sizes = {4, 0, 4}}},
         {.geometry = {.sizes = {4}, .beyond = 7}},
         {.allocator = &half},
+        {.allocator = &other},
         {.allocator = &none},
         {.timers_max = (size_t)TKW_POOL_TIMERS_MAX + 1},
         {.timers_max = SIZE_MAX},
@@ -347,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fires_on_its_deadline_at_every_distance),
         cmocka_unit_test(fires_on_its_deadline_around_every_power_of_two),
+        cmocka_unit_test(fires_on_its_deadline_where_bits_repeat),
         cmocka_unit_test(fires_on_its_deadline_from_everywhere),
         cmocka_unit_test(every_tick_fires_its_own_timer),
         cmocka_unit_test(a_jump_makes_all_that_is_due_ready),
