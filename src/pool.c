@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "allocator.h"
 #include "pool_inner.h"
 
 static uint64_t occupancy_words(const struct tkw_dial *dial)
@@ -50,12 +51,9 @@ static int open_slots(struct tkw_pool *pool)
 
 static int check_config(const struct tkw_pool_config *config)
 {
-    const struct tkw_allocator *allocator = config->allocator;
     if (tkw_geometry_fault(&config->geometry) != NULL ||
+        !allocator_is_whole(config->allocator) ||
         config->timers_max > TKW_POOL_TIMERS_MAX)
-        return -EINVAL;
-    if (allocator != NULL &&
-        (allocator->allocate == NULL || allocator->release == NULL))
         return -EINVAL;
     return 0;
 }
@@ -70,7 +68,7 @@ int tkw_pool_open(struct tkw_pool **pool, const struct tkw_pool_config *config)
         return error;
 
     const struct tkw_allocator *allocator =
-        config->allocator != NULL ? config->allocator : &pool_malloc;
+        config->allocator != NULL ? config->allocator : &allocator_plain;
     struct tkw_pool *made =
         allocator->allocate(allocator->context, sizeof *made);
     if (made == NULL)

@@ -212,7 +212,6 @@ struct tkw_pool {
 };
 
 /* A static library shows these names to the linker: let them be ours. */
-#define pool_malloc tkw_inner_pool_malloc
 #define pool_allocate tkw_inner_pool_allocate
 #define pool_release tkw_inner_pool_release
 #define pool_memory_open tkw_inner_pool_memory_open
@@ -238,7 +237,6 @@ struct tkw_pool {
 #define pool_sweep tkw_inner_pool_sweep
 
 /* pool_memory.c */
-extern const struct tkw_allocator pool_malloc;
 void *pool_allocate(struct tkw_pool *pool, size_t bytes);
 void pool_release(struct tkw_pool *pool, void *memory, size_t bytes);
 int pool_memory_open(struct tkw_pool *pool);

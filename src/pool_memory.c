@@ -21,7 +21,6 @@
  * those that joining may add kept aside.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "pool_inner.h"
 
@@ -33,24 +32,6 @@ struct block {
 
 #define BLOCK_BYTES \
     (sizeof(struct block) + (TKW_BLOCK_CHUNKS + 1) * sizeof(struct chunk))
-
-static void *allocate_plain(void *context, size_t bytes)
-{
-    (void)context;
-    return malloc(bytes);
-}
-
-static void release_plain(void *context, void *memory, size_t bytes)
-{
-    (void)context;
-    (void)bytes;
-    free(memory);
-}
-
-const struct tkw_allocator pool_malloc = {
-    .allocate = allocate_plain,
-    .release = release_plain,
-};
 
 void *pool_allocate(struct tkw_pool *pool, size_t bytes)
 {
