@@ -1,0 +1,791 @@
+/*
+ * sched_test.c - the scheduler finds what it should, nothing else, and counts
+ * right.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched.h"
+#include "sync.h"
+
+/* What the threads of a scenario share.  Each begins with it all zero. */
+static struct {
+    struct sync_mutex a, b;
+    struct sync_cond cond;
+    struct sync_cond never;
+    unsigned counter;
+    unsigned flag;
+    bool is_woken;
+} shared;
+
+/* Not reset: what a scenario must not depend on. */
+static unsigned run_count;
+
+static void prepare(void)
+{
+    memset(&shared, 0, sizeof shared);
+    sync_mutex_init(&shared.a);
+    sync_mutex_init(&shared.b);
+    sync_cond_init(&shared.cond);
+    sync_cond_init(&shared.never);
+}
+
+static bool explore(void (*run)(void), unsigned bound,
+                    struct sched_result *result)
+{
+    struct sched_scenario scenario = {"scenario", run, false};
+    struct sched_options options = {.bound = bound};
+
+    return sched_explore(&scenario, &options, result);
+}
+
+static void assert_finds(void (*run)(void), unsigned bound, const char *what)
+{
+    struct sched_scenario scenario = {"scenario", run, false};
+    struct sched_result result, again;
+
+    assert_false(explore(run, bound, &result));
+    assert_true(result.has_failed);
+    assert_false(result.is_complete);
+    if (strstr(result.what, what) == NULL)
+        assert_string_equal(result.what, what);
+
+    assert_false(sched_replay(&scenario, result.decisions, &again));
+    assert_string_equal(again.what, result.what);
+    assert_string_equal(again.decisions, result.decisions);
+}
+
+static void assert_finds_nothing(void (*run)(void), unsigned bound)
+{
+    struct sched_result result;
+    bool is_fine = explore(run, bound, &result);
+
+    assert_string_equal(result.what, "");
+    assert_true(is_fine);
+    assert_true(result.is_complete);
+}
+
+static void add_badly(void *unused)
+{
+    (void)unused;
+    unsigned seen = sync_get_relaxed(&shared.counter);
+    sync_put_relaxed(&shared.counter, seen + 1);
+}
+
+static void add_well(void *unused)
+{
+    (void)unused;
+    sync_add_relaxed(&shared.counter, 1);
+}
+
+static void add_locked(void *unused)
+{
+    (void)unused;
+    sync_lock(&shared.a);
+    shared.counter++;
+    sync_unlock(&shared.a);
+}
+
+static void count_to_two(void (*add)(void *))
+{
+    prepare();
+    unsigned other = sched_spawn(add, NULL);
+    add(NULL);
+    sched_join(other);
+    sched_require(shared.counter == 2);
+}
+
+static void lost_update(void)
+{
+    count_to_two(add_badly);
+}
+
+static void atomic_update(void)
+{
+    count_to_two(add_well);
+}
+
+static void locked_update(void)
+{
+    count_to_two(add_locked);
+}
+
+static void a_lost_update_takes_one_preemption(void **state)
+{
+    (void)state;
+    assert_finds_nothing(lost_update, 0);
+    assert_finds(lost_update, 1, "shared.counter == 2");
+    assert_finds_nothing(atomic_update, 9);
+    assert_finds_nothing(locked_update, 9);
+}
+
+static void lock_both(struct sync_mutex *first, struct sync_mutex *second)
+{
+    sync_lock(first);
+    sync_lock(second);
+    sync_unlock(second);
+    sync_unlock(first);
+}
+
+static void lock_b_a(void *unused)
+{
+    (void)unused;
+    lock_both(&shared.b, &shared.a);
+}
+
+static void lock_a_b(void *unused)
+{
+    (void)unused;
+    lock_both(&shared.a, &shared.b);
+}
+
+static void crossed_locks(void)
+{
+    prepare();
+    unsigned other = sched_spawn(lock_b_a, NULL);
+    lock_a_b(NULL);
+    sched_join(other);
+}
+
+static void ordered_locks(void)
+{
+    prepare();
+    unsigned other = sched_spawn(lock_a_b, NULL);
+    lock_a_b(NULL);
+    sched_join(other);
+    sync_mutex_destroy(&shared.a);
+    sync_mutex_destroy(&shared.b);
+}
+
+static void locks_taken_crosswise_are_a_deadlock(void **state)
+{
+    (void)state;
+    assert_finds_nothing(crossed_locks, 0);
+    assert_finds(crossed_locks, 1,
+                 "deadlock: thread 0 wants a mutex, thread 1 wants a mutex");
+    assert_finds_nothing(ordered_locks, 9);
+}
+
+static void raise_flag(void *unused)
+{
+    (void)unused;
+    sync_lock(&shared.a);
+    sync_put_relaxed(&shared.flag, 1);
+    sync_broadcast(&shared.cond);
+    sync_unlock(&shared.a);
+}
+
+static void await_outside(void *unused)
+{
+    (void)unused;
+    if (sync_get_relaxed(&shared.flag) != 0)
+        return;
+    sync_lock(&shared.a);
+    sync_wait(&shared.cond, &shared.a);
+    sync_unlock(&shared.a);
+}
+
+static void await_inside(void *unused)
+{
+    (void)unused;
+    sync_lock(&shared.a);
+    while (sync_get_relaxed(&shared.flag) == 0)
+        sync_wait(&shared.cond, &shared.a);
+    sync_unlock(&shared.a);
+}
+
+static void await_raised(void (*await)(void *))
+{
+    prepare();
+    unsigned waiter = sched_spawn(await, NULL);
+    unsigned other = sched_spawn(await, NULL);
+    raise_flag(NULL);
+    sched_join(waiter);
+    sched_join(other);
+    sync_cond_destroy(&shared.cond);
+    sync_mutex_destroy(&shared.a);
+}
+
+static void lost_wakeup(void)
+{
+    await_raised(await_outside);
+}
+
+static void kept_wakeup(void)
+{
+    await_raised(await_inside);
+}
+
+/*
+ *     waiter                    other
+ *     flag is not up
+ *                               raises it, broadcasts
+ *     waits for ever
+ */
+static void a_flag_looked_at_outside_the_mutex_loses_a_wakeup(void **state)
+{
+    (void)state;
+    assert_finds(lost_wakeup, 2, "waits for a cond");
+    assert_finds_nothing(kept_wakeup, 3);
+}
+
+/* A broadcast without the mutex falls between the look and the wait. */
+static void raise_flag_outside(void *unused)
+{
+    (void)unused;
+    sync_put_relaxed(&shared.flag, 1);
+    sync_broadcast(&shared.cond);
+}
+
+static void lost_broadcast(void)
+{
+    prepare();
+    unsigned other = sched_spawn(raise_flag_outside, NULL);
+    await_inside(NULL);
+    sched_join(other);
+}
+
+static void a_broadcast_outside_the_mutex_can_come_too_early(void **state)
+{
+    (void)state;
+    assert_finds_nothing(lost_broadcast, 0);
+    assert_finds(lost_broadcast, 1, "waits for a cond");
+}
+
+static unsigned own_points, other_points;
+
+static void pass_points(void *count)
+{
+    for (unsigned i = 0; i < *(unsigned *)count; i++)
+        SYNC_POINT();
+}
+
+static void two_of_some_points(void)
+{
+    unsigned other = sched_spawn(pass_points, &other_points);
+    pass_points(&own_points);
+    sched_join(other);
+}
+
+static uint64_t schedules_of_two(unsigned own, unsigned other, unsigned bound)
+{
+    struct sched_result result;
+
+    own_points = own;
+    other_points = other;
+    assert_true(explore(two_of_some_points, bound, &result));
+    assert_true(result.is_complete);
+    /* Besides the points: starting, joining, and the end of the other. */
+    assert_int_equal(result.longest, own + other + 3);
+    assert_int_equal(result.step_count,
+                     result.schedule_count * (own + other + 3));
+    return result.schedule_count;
+}
+
+static uint64_t choose(uint64_t n, uint64_t k)
+{
+    uint64_t ways = 1;
+
+    for (uint64_t i = 1; i <= k; i++)
+        ways = ways * (n + 1 - i) / i;
+    return k <= n ? ways : 0;
+}
+
+/*
+ * Thread 0 starts thread 1 and passes n points, so it can be put aside at n + 1
+ * places; at its join it blocks.  Thread 1 can at its m points, as long as 0 is
+ * not blocked.  They are put aside in turn, 0 first.  With k preemptions in
+ * all, 0 has ceil(k/2) of them and 1 has floor(k/2), at places that may be any:
+ *
+ *     C(n + 1, ceil(k/2)) * C(m, floor(k/2))
+ *
+ * So it is 1 for k = 0, n + 1 for k = 1, (n + 1) m for k = 2, and a bound of b
+ * allows the sum from 0 to b.  With no bound that is each way to shuffle the
+ * n + 1 pieces of 0 after the start and the m + 1 pieces of 1, C(n+m+2, m+1).
+ */
+static void all_schedules_are_run_once(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n < 5; n++)
+        for (unsigned m = 0; m < 5; m++) {
+            uint64_t expected = 0;
+
+            for (unsigned bound = 0; bound < 12; bound++) {
+                expected +=
+                    choose(n + 1, (bound + 1) / 2) * choose(m, bound / 2);
+                assert_int_equal(schedules_of_two(n, m, bound), expected);
+            }
+            assert_int_equal(expected, choose(n + m + 2, m + 1));
+        }
+    assert_int_equal(schedules_of_two(3, 4, 0), 1);
+    assert_int_equal(schedules_of_two(3, 4, 1), 5);
+    assert_int_equal(schedules_of_two(3, 4, 2), 21);
+}
+
+static void two_others(void)
+{
+    unsigned one = 1;
+    unsigned first = sched_spawn(pass_points, &one);
+    unsigned second = sched_spawn(pass_points, &one);
+
+    sched_join(first);
+    sched_join(second);
+}
+
+/*
+ * Without preemptions only: 0 blocks at the first join, and 1 or 2 may be next.
+ * If it is 1, then at its end 0 can go on, or 2 may be next: 0 blocks again, or
+ * not.  If it is 2, 1 must follow.  At their points they just go on.
+ */
+static void each_thread_is_tried_when_one_blocks(void **state)
+{
+    struct sched_result result;
+
+    (void)state;
+    assert_true(explore(two_others, 0, &result));
+    assert_int_equal(result.schedule_count, 3);
+}
+
+static void *do_nothing(void *unused)
+{
+    return unused;
+}
+
+static void one_of_each(void)
+{
+    struct sync_thread thread;
+
+    prepare();
+    sched_join(sched_spawn(add_well, NULL)); /* 4: one is its addition */
+    sync_start(&thread, do_nothing, NULL, "idle");
+    sync_join(&thread);                            /* 3: one is its end */
+    sync_lock(&shared.a);                          /* 1 */
+    sync_wait_until(&shared.cond, &shared.a, 0);   /* 2: before and after */
+    sync_broadcast(&shared.cond);                  /* 1 */
+    sync_unlock(&shared.a);                        /* 1 */
+    sync_put_relaxed(&shared.flag, 1);             /* 1 */
+    sched_require(sync_get_relaxed(&shared.flag)); /* 1 */
+}
+
+/* Where there is no step nobody can come in, and bugs hide. */
+static void each_operation_is_a_step(void **state)
+{
+    struct sched_result result;
+
+    (void)state;
+    assert_true(explore(one_of_each, 0, &result));
+    assert_int_equal(result.schedule_count, 1);
+    assert_int_equal(result.step_count, 14);
+}
+
+static void too_many_schedules_are_noticed(void **state)
+{
+    struct sched_scenario scenario = {"points", two_of_some_points, false};
+    struct sched_options options = {.bound = 2, .schedules_max = 20};
+    struct sched_result result;
+
+    (void)state;
+    own_points = 3;
+    other_points = 4;
+    assert_true(sched_explore(&scenario, &options, &result));
+    assert_int_equal(result.schedule_count, 20);
+    assert_false(result.is_complete);
+    options.schedules_max = 21;
+    assert_true(sched_explore(&scenario, &options, &result));
+    assert_int_equal(result.schedule_count, 21);
+    assert_true(result.is_complete);
+}
+
+static void assert_found_at_random(void (*run)(void), uint64_t seed,
+                                   const char *what)
+{
+    struct sched_scenario scenario = {"scenario", run, true};
+    struct sched_options options = {.seed = seed, .schedules_max = 200};
+    struct sched_result result, again;
+
+    assert_false(sched_random(&scenario, &options, &result));
+    assert_non_null(strstr(result.what, what));
+
+    options.seed = result.seed;
+    options.schedules_max = 1;
+    assert_false(sched_random(&scenario, &options, &again));
+    assert_int_equal(again.schedule_count, 1);
+    assert_string_equal(again.what, result.what);
+    assert_string_equal(again.decisions, result.decisions);
+
+    assert_false(sched_replay(&scenario, result.decisions, &again));
+    assert_string_equal(again.what, result.what);
+}
+
+/* From whatever seed: the bugs are as shallow as can be. */
+static void random_schedules_find_bugs_and_their_seeds_replay_them(void **state)
+{
+    struct sched_scenario fine = {"kept_wakeup", kept_wakeup, false};
+    struct sched_result result;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct sched_options options = {.seed = seed, .schedules_max = 200};
+
+        assert_found_at_random(lost_update, seed, "shared.counter == 2");
+        assert_found_at_random(crossed_locks, seed, "deadlock");
+        assert_found_at_random(lost_wakeup, seed, "waits for a cond");
+        assert_true(sched_random(&fine, &options, &result));
+        assert_int_equal(result.schedule_count, 200);
+    }
+}
+
+static void a_list_that_does_not_fit_is_refused(void **state)
+{
+    static const char *const lists[] = {"0*",   "0 1",      "x",
+                                        "99*1", "0*999999", "0*1 ..."};
+    struct sched_scenario scenario = {"fine", atomic_update, false};
+    struct sched_result result;
+
+    (void)state;
+    assert_true(sched_replay(&scenario, "", &result));
+    assert_true(sched_replay(&scenario, "0*1 1*2", &result));
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        assert_false(sched_replay(&scenario, lists[i], &result));
+        assert_non_null(strstr(result.what, "no decisions"));
+    }
+    assert_false(sched_replay(&scenario, "7*1", &result));
+    assert_non_null(strstr(result.what, "cannot be replayed"));
+    assert_false(sched_replay(&scenario, "0*1000", &result));
+    assert_non_null(strstr(result.what, "cannot be replayed"));
+}
+
+static void work_then_wake(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 3; i++)
+        SYNC_POINT();
+    sched_require(sched_now() == 0);
+    sync_lock(&shared.a);
+    shared.is_woken = true;
+    sync_broadcast(&shared.cond);
+    sync_unlock(&shared.a);
+}
+
+static void woken_in_time(void)
+{
+    prepare();
+    unsigned other = sched_spawn(work_then_wake, NULL);
+    sync_lock(&shared.a);
+    while (!shared.is_woken)
+        sync_wait_until(&shared.cond, &shared.a, 5);
+    sched_require(sched_now() == 0);
+    sync_unlock(&shared.a);
+    sched_join(other);
+}
+
+static void sleep_until(uint64_t time)
+{
+    sync_lock(&shared.a);
+    sync_wait_until(&shared.cond, &shared.a, time);
+    sched_require(sched_now() == time);
+    sync_unlock(&shared.a);
+}
+
+static void sleep_to_seven(void *unused)
+{
+    (void)unused;
+    sleep_until(7);
+}
+
+static void two_sleepers(void)
+{
+    prepare();
+    unsigned other = sched_spawn(sleep_to_seven, NULL);
+    sleep_until(3);
+    sched_require(sched_now() == 3);
+    /* A time that has passed is no wait, but lets go of the mutex. */
+    sync_lock(&shared.a);
+    sync_wait_until(&shared.cond, &shared.a, 2);
+    sched_require(sched_now() == 3);
+    sync_unlock(&shared.a);
+    sched_join(other);
+    sched_require(sched_now() == 7);
+    sync_cond_destroy(&shared.cond);
+}
+
+static void time_passes_only_when_all_are_blocked(void **state)
+{
+    (void)state;
+    assert_finds_nothing(woken_in_time, 3);
+    assert_finds_nothing(two_sleepers, 3);
+}
+
+static void *know_oneself(void *unused)
+{
+    (void)unused;
+    sched_require(sync_self()->number == 2);
+    sched_require(sync_self()->handle == 0);
+    sync_self()->handle = 20;
+    SYNC_POINT();
+    sched_require(sync_self()->handle == 20);
+    return NULL;
+}
+
+static void two_selves(void)
+{
+    struct sync_thread thread;
+
+    sched_require(sync_self()->number == 1);
+    sched_require(sync_self()->handle == 0);
+    sync_self()->handle = 10;
+    sched_require(sync_start(&thread, know_oneself, NULL, "other") == 0);
+    sched_require(sync_self()->handle == 10);
+    sync_join(&thread);
+    sched_require(sync_self()->handle == 10);
+}
+
+static void each_thread_has_its_self_new_in_each_schedule(void **state)
+{
+    (void)state;
+    assert_finds_nothing(two_selves, 9);
+}
+
+static void starts_more_each_time(void)
+{
+    unsigned none = 0, two = 2;
+
+    if (run_count++ > 0)
+        sched_join(sched_spawn(pass_points, &none));
+    unsigned other = sched_spawn(pass_points, &none);
+    pass_points(&two);
+    sched_join(other);
+}
+
+static void starts_less_each_time(void)
+{
+    unsigned none = 0;
+
+    if (run_count++ == 0)
+        sched_join(sched_spawn(pass_points, &none));
+}
+
+static void a_scenario_that_remembers_is_told(void **state)
+{
+    struct sched_result result;
+
+    (void)state;
+    run_count = 0;
+    assert_false(explore(starts_less_each_time, 2, &result));
+    assert_non_null(strstr(result.what, "not deterministic: it ended"));
+    run_count = 0;
+    assert_false(explore(starts_more_each_time, 2, &result));
+    assert_non_null(strstr(result.what, "not deterministic: thread 0 had"));
+}
+
+static void unlocks_what_it_does_not_hold(void)
+{
+    prepare();
+    sync_unlock(&shared.a);
+}
+
+static void locks_twice(void)
+{
+    prepare();
+    sync_lock(&shared.a);
+    sync_lock(&shared.a);
+}
+
+static void destroys_what_it_holds(void)
+{
+    prepare();
+    sync_lock(&shared.a);
+    sync_mutex_destroy(&shared.a);
+}
+
+static void let_others_block(void)
+{
+    sync_lock(&shared.b);
+    sync_wait_until(&shared.never, &shared.b, 1);
+    sync_unlock(&shared.b);
+}
+
+static void destroys_what_is_wanted(void)
+{
+    prepare();
+    sync_lock(&shared.a);
+    sched_spawn(add_locked, NULL);
+    let_others_block();
+    sync_unlock(&shared.a);
+    sync_mutex_destroy(&shared.a);
+}
+
+static void destroys_what_is_waited_for(void)
+{
+    prepare();
+    sched_spawn(await_inside, NULL);
+    let_others_block();
+    sync_cond_destroy(&shared.cond);
+}
+
+static void locks_what_is_destroyed(void)
+{
+    prepare();
+    sync_mutex_destroy(&shared.a);
+    sync_lock(&shared.a);
+}
+
+static void broadcasts_to_what_is_destroyed(void)
+{
+    prepare();
+    sync_cond_destroy(&shared.cond);
+    sync_broadcast(&shared.cond);
+}
+
+static void waits_without_the_mutex(void)
+{
+    prepare();
+    sync_wait(&shared.cond, &shared.a);
+}
+
+static void ends_holding(void)
+{
+    prepare();
+    sync_lock(&shared.a);
+}
+
+static void leaves_a_thread(void)
+{
+    prepare();
+    sched_spawn(add_well, NULL);
+}
+
+static void joins_twice(void)
+{
+    prepare();
+    unsigned other = sched_spawn(add_well, NULL);
+    sched_join(other);
+    sched_join(other);
+}
+
+static void joins_itself(void)
+{
+    sched_join(0);
+}
+
+static void waits_for_ever(void)
+{
+    prepare();
+    sync_lock(&shared.a);
+    sync_wait_until(&shared.cond, &shared.a, UINT64_MAX);
+}
+
+static void runs_for_ever(void)
+{
+    for (;;)
+        SYNC_POINT();
+}
+
+static void starts_too_many(void)
+{
+    prepare();
+    for (int i = 0; i < SCHED_THREADS_MAX; i++)
+        sched_join(sched_spawn(add_well, NULL));
+}
+
+static void aborts(void)
+{
+    SYNC_POINT();
+    abort();
+}
+
+static void each_misuse_is_told(void **state)
+{
+    (void)state;
+    assert_finds(unlocks_what_it_does_not_hold, 0, "does not hold");
+    assert_finds(locks_twice, 0, "deadlock: thread 0 locks a mutex it holds");
+    assert_finds(destroys_what_it_holds, 0, "destroys a mutex held by");
+    assert_finds(destroys_what_is_wanted, 0, "destroys a mutex wanted by");
+    assert_finds(destroys_what_is_waited_for, 0, "destroys a cond that");
+    assert_finds(locks_what_is_destroyed, 0, "locks a mutex that does not");
+    assert_finds(broadcasts_to_what_is_destroyed, 0, "a cond that does not");
+    assert_finds(waits_without_the_mutex, 0, "waits with a mutex it does not");
+    assert_finds(ends_holding, 0, "ends holding a mutex");
+    assert_finds(leaves_a_thread, 0, "thread 1 was not joined");
+    assert_finds(joins_twice, 0, "joined twice");
+    assert_finds(joins_itself, 0, "thread 0 joins thread 0");
+    assert_finds(waits_for_ever, 0, "deadlock: thread 0 waits for a cond");
+    assert_finds(runs_for_ever, 0, "does not end within 20000 steps");
+    assert_finds(starts_too_many, 0, "more than 32 threads");
+    assert_finds(aborts, 0, "it crashed");
+}
+
+/* Failed schedules leave no thread behind that a later one would wake up in. */
+static void a_failure_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        assert_finds(lost_wakeup, 2, "waits for a cond");
+        assert_finds(crossed_locks, 1, "deadlock");
+        assert_finds_nothing(kept_wakeup, 1);
+    }
+}
+
+static int run_main(char *option, char *value)
+{
+    static const struct sched_scenario scenarios[] = {
+        {"atomic_update", atomic_update, false},
+        {"lost_update", lost_update, true},
+    };
+    char program[] = "sched_test";
+    char *texts[] = {program, option, value, NULL};
+    int count = 1 + (option != NULL) + (value != NULL);
+
+    return sched_main(count, texts, scenarios, 2);
+}
+
+static void the_exit_status_tells(void **state)
+{
+    char bound[] = "--bound", only[] = "--only", bad[] = "--frobnicate";
+    char random[] = "--random", max[] = "--max", replay[] = "--replay";
+    char zero[] = "0", one[] = "1", many[] = "500", name[] = "atomic_update";
+
+    (void)state;
+    assert_int_equal(run_main(NULL, NULL), 0);
+    assert_int_equal(run_main(only, name), 0);
+    assert_int_equal(run_main(random, many), 0);
+    assert_int_equal(run_main(bound, zero), 1); /* too low to find the bug */
+    assert_int_equal(run_main(max, one), 1);
+    assert_int_equal(run_main(bad, zero), 2);
+    assert_int_equal(run_main(only, bad), 2);
+    assert_int_equal(run_main(bound, NULL), 2);
+    assert_int_equal(run_main(bound, name), 2);
+    assert_int_equal(run_main(replay, one), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lost_update_takes_one_preemption),
+        cmocka_unit_test(locks_taken_crosswise_are_a_deadlock),
+        cmocka_unit_test(a_flag_looked_at_outside_the_mutex_loses_a_wakeup),
+        cmocka_unit_test(a_broadcast_outside_the_mutex_can_come_too_early),
+        cmocka_unit_test(all_schedules_are_run_once),
+        cmocka_unit_test(each_thread_is_tried_when_one_blocks),
+        cmocka_unit_test(each_operation_is_a_step),
+        cmocka_unit_test(too_many_schedules_are_noticed),
+        cmocka_unit_test(
+            random_schedules_find_bugs_and_their_seeds_replay_them),
+        cmocka_unit_test(a_list_that_does_not_fit_is_refused),
+        cmocka_unit_test(time_passes_only_when_all_are_blocked),
+        cmocka_unit_test(each_thread_has_its_self_new_in_each_schedule),
+        cmocka_unit_test(a_scenario_that_remembers_is_told),
+        cmocka_unit_test(each_misuse_is_told),
+        cmocka_unit_test(a_failure_leaves_nothing_behind),
+        cmocka_unit_test(the_exit_status_tells),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
