@@ -93,6 +93,7 @@ enum tkw_state {
     TKW_KEPT,      /* popped and kept: idle, to be armed again */
     TKW_CANCELLED, /* ended by a cancel ... */
     TKW_DONE,      /* ... or by a pop or a drain, and not yet used again */
+    TKW_RUNNING,   /* its callback is running; only of a service */
 };
 
 /* What a pool has done, and what it holds. */

@@ -1,0 +1,103 @@
+/*
+ * clock.h - where a service gets its time from, and a clock to turn by hand.
+ *
+ * A service reads one of the system's clocks unless it is given one of yours.
+ * The hand-turned clock is for tests of code that uses timers: an hour passes
+ * when the test says so, and the test can wait until all that was due is done.
+ *
+ *     struct tkw_hand *hand;
+ *     tkw_hand_open(&hand, 0);
+ *     struct tkw_service_config config = {.clock = tkw_hand_clock(hand)};
+ *     tkw_service_open(&service, &config);
+ *     ...
+ *     tkw_hand_turn(hand, 3600 * TKW_SECOND);
+ *     tkw_hand_settle(hand);
+ *
+ * All times are in nanoseconds since whenever the clock says; UINT64_MAX is
+ * never.
+ *
+ * Threads: *any thread*, for everything in this header but open and close.
+ */
+#ifndef TICKWHEEL_CLOCK_H
+#define TICKWHEEL_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tickwheel/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TKW_MICROSECOND UINT64_C(1000)
+#define TKW_MILLISECOND UINT64_C(1000000)
+#define TKW_SECOND UINT64_C(1000000000)
+
+/* The clocks of the system. */
+enum tkw_clock_kind {
+    TKW_MONOTONIC, /* never steps; stands still while the machine sleeps */
+    TKW_BOOTTIME,  /* never steps; goes on while the machine sleeps */
+    TKW_WALL, /* since 1970; follows whoever sets it: what calendars want */
+};
+
+/*
+ * A clock of your own.  All functions may be called from any thread, but only
+ * one thread at a time waits.
+ */
+struct tkw_clock {
+    /* The time.  It may go back; see `is_wall`. */
+    uint64_t (*now)(void *context);
+    /* Return when that time has come (UINT64_MAX: never), or at once if wake()
+     * was called since the last wait ended, or for no reason. */
+    void (*wait_until)(void *context, uint64_t time);
+    /* End the wait under way, or if there is none, the next. */
+    void (*wake)(void *context);
+    void *context;
+    /*
+     * Whether timers follow when time goes back: those that are pending then
+     * wait until their time has come again.  Otherwise time is taken to stand
+     * still until the clock has caught up.
+     */
+    bool is_wall;
+};
+
+struct tkw_hand;
+
+/*
+ * Make a clock that shows `now_ns` until it is turned.  It can be the clock of
+ * one service, and must outlive it.  Returns 0 or -ENOMEM.
+ */
+TKW_EXPORT int tkw_hand_open(struct tkw_hand **hand, uint64_t now_ns);
+
+/* NULL is fine. */
+TKW_EXPORT void tkw_hand_close(struct tkw_hand *hand);
+
+/* The clock, for a service's configuration. */
+TKW_EXPORT const struct tkw_clock *tkw_hand_clock(const struct tkw_hand *hand);
+
+/* Make timers follow when it is set back, or not (at first: not).  Before a
+ * service is opened with it. */
+TKW_EXPORT void tkw_hand_be_wall(struct tkw_hand *hand, bool is_wall);
+
+TKW_EXPORT uint64_t tkw_hand_now(struct tkw_hand *hand);
+
+/* Turn it forward by so much, stopping at UINT64_MAX. */
+TKW_EXPORT void tkw_hand_turn(struct tkw_hand *hand, uint64_t ns);
+
+/* Set it, forward or back. */
+TKW_EXPORT void tkw_hand_set(struct tkw_hand *hand, uint64_t now_ns);
+
+/*
+ * Wait until the service's driver sleeps again: then all callbacks that were
+ * due have returned.  Without a driver there is nothing to wait for, and this
+ * never returns; nor does it inside a callback.
+ */
+TKW_EXPORT void tkw_hand_settle(struct tkw_hand *hand);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

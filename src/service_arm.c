@@ -1,0 +1,519 @@
+/*
+ * service_arm.c - what any thread may do to a timer: arm, move, cancel, ask.
+ */
+#include <tickwheel/service.h>
+
+#include <errno.h>
+
+#include "service_inner.h"
+
+enum {
+    REAPED_BY_ARMING = 2,  /* twice as many as it makes: none pile up */
+    ARMINGS_A_LOOK = 1024, /* as few as the pool asks to be woken for */
+};
+
+/*
+ * The time, as it is told.  A clock that goes back stands still for us: what
+ * anybody has been told stays.  The clocks of the system do not go back, but
+ * for the wall's.
+ */
+uint64_t service_tell(struct tkw_service *service, uint64_t now)
+{
+    if (service->has_own_clock || service->clock.is_wall)
+        return now;
+    uint64_t last = sync_get_relaxed(&service->last_ns);
+    do
+        if (now <= last)
+            return last;
+    while (!sync_replace_ordered(&service->last_ns, &last, now));
+    return now;
+}
+
+uint64_t tkw_service_now(struct tkw_service *service)
+{
+    return service_tell(service, service->clock.now(service->clock.context));
+}
+
+/* Where a time is, in ns of the pools. */
+static uint64_t shifted(struct tkw_service *service, uint64_t time_ns)
+{
+    if (!service->clock.is_wall)
+        return time_ns;
+    /* Any value will do: see take_by_wall(). */
+    return saturating_add(time_ns, sync_get_relaxed(&service->shift_ns));
+}
+
+/* The first tick at which a time has come. */
+tkw_tick service_tick_of(struct tkw_service *service, uint64_t due_ns)
+{
+    if (due_ns == UINT64_MAX)
+        return TKW_NEVER;
+    uint64_t time = shifted(service, due_ns);
+    return time / service->tick_ns + (time % service->tick_ns != 0);
+}
+
+/* When to fire: as it was asked for, and for the pool. */
+struct aim {
+    uint64_t due_ns;
+    tkw_tick deadline;
+};
+
+/*
+ * What has come needs not wait for the next tick: it is due in the tick that it
+ * fell in, though that has begun.
+ */
+static struct aim aim_from(struct tkw_service *service, uint64_t now,
+                           uint64_t due_ns)
+{
+    if (due_ns <= now && due_ns != UINT64_MAX)
+        return (struct aim){due_ns,
+                            shifted(service, due_ns) / service->tick_ns};
+    return (struct aim){due_ns, service_tick_of(service, due_ns)};
+}
+
+static struct aim aim_at(struct tkw_service *service, uint64_t time_ns)
+{
+    return aim_from(service, tkw_service_now(service), time_ns);
+}
+
+static struct aim aim_after(struct tkw_service *service, uint64_t delay_ns)
+{
+    uint64_t now = tkw_service_now(service);
+    return aim_from(service, now, saturating_add(now, delay_ns));
+}
+
+/* The job of a handle, whatever has become of it; NULL if there never was. */
+struct job *job_find(const struct tkw_service *service, tkw_handle handle)
+{
+    uint32_t number = (uint32_t)handle >> JOB_INDEX_BITS;
+    if (number >= service->shard_count)
+        return NULL;
+    const struct shard *shard = service->shards[number];
+    uint32_t index = (uint32_t)handle & JOB_INDEX_MASK;
+    /* Acquire: a job is made before it is counted. */
+    if (index >= sync_get_acquire(&shard->used))
+        return NULL;
+    return job_at(shard, index);
+}
+
+static struct shard *shard_of(const struct tkw_service *service,
+                              tkw_handle handle)
+{
+    return service->shards[(uint32_t)handle >> JOB_INDEX_BITS];
+}
+
+/* The shard that the calling thread arms in, always the same. */
+static inline struct shard *own_shard(const struct tkw_service *service)
+{
+    static uint32_t threads;
+    struct sync_self *self = sync_self();
+    if (self->number == 0)
+        self->number = sync_add_relaxed(&threads, 1) + 1;
+    return service->shards[self->number % service->shard_count];
+}
+
+/* Make sure of memory for a job that was never used. */
+static int provide_job(struct tkw_service *service, struct shard *shard)
+{
+    uint32_t at = shard->used >> TKW_JOB_SEGMENT_BITS;
+    if (at == JOB_SEGMENTS)
+        return -EAGAIN;
+    if (shard->segments[at] != NULL)
+        return 0;
+    const struct tkw_allocator *allocator = &service->allocator;
+    char *memory = allocator->allocate(allocator->context, JOB_SEGMENT_BYTES);
+    if (memory == NULL)
+        return -ENOMEM;
+    shard->memory[at] = memory;
+    memory += (0 - (uintptr_t)memory) % JOB_ALIGNMENT;
+    shard->segments[at] = (struct job *)(void *)memory;
+    return 0;
+}
+
+/* The job that the next arming will use: it is taken only when all else has
+ * succeeded. */
+static int peek_job(struct tkw_service *service, struct shard *shard,
+                    struct job **job)
+{
+    uint32_t index = shard->free - 1;
+    if (shard->free == 0) {
+        index = shard->used;
+        int error = provide_job(service, shard);
+        if (error != 0)
+            return error;
+        *job_at(shard, index) = (struct job){.index = index};
+    }
+    *job = job_at(shard, index);
+    return 0;
+}
+
+/* Take the job that was seen, its word being new. */
+static void take_job(struct shard *shard, struct job *job)
+{
+    if (job->index == shard->used)
+        sync_put_release(&shard->used, shard->used + 1); /* see job_find() */
+    else
+        shard->free = job->next;
+}
+
+/* Put a job on the list of those to be used again. */
+void job_give_back(struct shard *shard, struct job *job)
+{
+    uint64_t word = sync_get_relaxed(&job->word); /* nobody changes it now */
+    if (word >> JOB_GENERATION_SHIFT == UINT32_MAX)
+        return; /* its next handle would be one given out before */
+    job->next = shard->free;
+    shard->free = job->index + 1;
+}
+
+/* Take out of the pool what was cancelled, at most so many. */
+void shard_reap_some(struct shard *shard, uint32_t most)
+{
+    for (; most > 0; most--) {
+        if (shard->reaping == 0) {
+            if (sync_get_relaxed(&shard->cancelled) == 0)
+                return;
+            /* Acquire: the links were written before the top was. */
+            uint64_t cancelled = sync_exchange_acquire(&shard->cancelled, 0);
+            shard->reaping = (uint32_t)cancelled;
+            shard->reaped += cancelled >> CANCELLED_SHIFT;
+        }
+        struct job *job = job_at(shard, shard->reaping - 1);
+        shard->reaping = job->next;
+        tkw_pool_cancel(shard->pool, job->timer);
+        job_give_back(shard, job);
+    }
+}
+
+/* Hand a cancelled job to whoever holds the mutex next. */
+static void push_cancelled(struct shard *shard, struct job *job)
+{
+    uint64_t after;
+    uint64_t before = sync_get_relaxed(&shard->cancelled);
+    do {
+        job->next = (uint32_t)before;
+        after = ((before >> CANCELLED_SHIFT) + 1) << CANCELLED_SHIFT;
+        after |= job->index + 1;
+    } while (!sync_replace_ordered(&shard->cancelled, &before, after));
+}
+
+/* Count one more, if that is allowed. */
+static bool count_in(struct tkw_service *service)
+{
+    if (service->timers_max == 0)
+        return true;
+    uint64_t pending = sync_get_relaxed(&service->pending);
+    do
+        if (pending >= service->timers_max)
+            return false;
+    while (!sync_replace_ordered(&service->pending, &pending, pending + 1));
+    return true;
+}
+
+/*
+ * The driver is to come at `tick` at the latest.  Returns whether it would have
+ * come later.
+ */
+bool service_lower(struct tkw_service *service, tkw_tick tick)
+{
+    uint64_t earliest = sync_get_relaxed(&service->earliest);
+    do
+        if (tick >= earliest)
+            return false;
+    while (!sync_replace_ordered(&service->earliest, &earliest, tick));
+    return true;
+}
+
+/*
+ * Wake the driver for a tick, if it sleeps longer.  Called with the mutex of
+ * the shard in which a timer was armed for that tick: a driver that has not
+ * visited this shard since it last awoke will see the timer itself; to one
+ * that has, `earliest` as it was before that visit is not shown any more.
+ */
+static void call_driver(struct tkw_service *service, tkw_tick tick)
+{
+    if (!service_lower(service, tick))
+        return;
+    /* Ordered, as is lowering: the driver says that it is asleep, then looks
+     * at `earliest`; either it sees the new one, or we see it sleeping. */
+    if (sync_get_ordered(&service->is_asleep)) {
+        sync_add_relaxed(&service->calls, 1);
+        service->clock.wake(service->clock.context);
+    }
+}
+
+/* A timer was armed, or moved, in a shard. */
+static void announce(struct tkw_service *service, struct shard *shard,
+                     tkw_tick deadline)
+{
+    if (deadline < sync_get_relaxed(&service->earliest))
+        call_driver(service, deadline);
+    /* The pool wants to move crowds in time. */
+    if (++shard->announced % ARMINGS_A_LOOK == 0)
+        call_driver(service, tkw_pool_next(shard->pool));
+}
+
+static inline int arm_in(struct tkw_service *service, struct shard *shard,
+                         tkw_handle *handle, struct aim aim,
+                         const struct tkw_task *task)
+{
+    struct job *job;
+    int error = peek_job(service, shard, &job);
+    if (error != 0)
+        return error;
+    if (!count_in(service))
+        return -EAGAIN;
+    error = tkw_pool_arm(shard->pool, &job->timer, aim.deadline,
+                         (struct tkw_user){.pointer = job});
+    if (error != 0) {
+        count_out(service);
+        return error;
+    }
+
+    /* Relaxed: who reads them with a stale handle finds the word changed. */
+    sync_put_relaxed(&job->due_ns, aim.due_ns);
+    sync_put_relaxed(&job->drop, task->drop);
+    sync_put_relaxed(&job->argument, task->argument);
+    job->callback = task->callback;
+    uint64_t word = sync_get_relaxed(&job->word) & JOB_GENERATION;
+    word += (UINT64_C(1) << JOB_GENERATION_SHIFT) | JOB_ARMED;
+    sync_put_release(&job->word, word); /* after what cancel reads */
+    take_job(shard, job);
+    if (handle != NULL)
+        *handle = job_handle(shard, job, word);
+    shard->armed++;
+    announce(service, shard, aim.deadline);
+    return 0;
+}
+
+static inline int arm(struct tkw_service *service, tkw_handle *handle,
+                      struct aim aim, const struct tkw_task *task)
+{
+    if (task->callback == NULL)
+        return -EINVAL;
+    /* Relaxed: an arming that began before the stop may go on. */
+    if (sync_get_relaxed(&service->is_stopping))
+        return -ESHUTDOWN;
+    struct shard *shard = own_shard(service);
+    sync_lock(&shard->mutex);
+    shard_reap(shard, REAPED_BY_ARMING);
+    int error = arm_in(service, shard, handle, aim, task);
+    sync_unlock(&shard->mutex);
+    return error;
+}
+
+int tkw_service_arm(struct tkw_service *service, tkw_handle *handle,
+                    uint64_t delay_ns, struct tkw_task task)
+{
+    return arm(service, handle, aim_after(service, delay_ns), &task);
+}
+
+int tkw_service_arm_at(struct tkw_service *service, tkw_handle *handle,
+                       uint64_t time_ns, struct tkw_task task)
+{
+    return arm(service, handle, aim_at(service, time_ns), &task);
+}
+
+/*
+ * Put a timer that is not in the pool there again, its word being `word`.
+ * Returns 1; 0 if the word has changed meanwhile; or an error.
+ */
+int job_arm_again(struct tkw_service *service, struct shard *shard,
+                  struct job *job, uint64_t word, tkw_tick deadline)
+{
+    bool is_new = (word & JOB_ARMED) == 0;
+    if (is_new && !count_in(service))
+        return -EAGAIN;
+    tkw_handle timer;
+    int result = tkw_pool_arm(shard->pool, &timer, deadline,
+                              (struct tkw_user){.pointer = job});
+    if (result == 0) {
+        uint64_t epochs = (word + JOB_EPOCH) & JOB_EPOCHS;
+        uint64_t flags = word & (JOB_RUNNING | JOB_WAITED);
+        uint64_t again = (word & JOB_GENERATION) | epochs | flags | JOB_ARMED;
+        /* Against cancel, and against the runner who begins or ends. */
+        if (sync_replace_ordered(&job->word, &word, again))
+            result = 1;
+        else
+            tkw_pool_cancel(shard->pool, timer);
+    }
+    if (result == 1) {
+        job->timer = timer;
+        shard->armed += is_new;
+    } else if (is_new) {
+        count_out(service);
+    }
+    return result;
+}
+
+typedef int move(struct tkw_pool *pool, tkw_handle timer, tkw_tick deadline);
+
+/* Move a job by one of the pool's functions, under the shard's mutex. */
+static int move_job(struct tkw_service *service, struct shard *shard,
+                    struct job *job, tkw_handle handle, tkw_tick deadline,
+                    move *move_timer)
+{
+    for (;;) {
+        /* Acquire: `timer` was written before the word. */
+        uint64_t word = sync_get_acquire(&job->word);
+        if (!word_is_of(word, handle))
+            return 0;
+        bool can_start = move_timer == tkw_pool_rearm && (word & JOB_RUNNING);
+        if ((word & JOB_ARMED) == 0 && !can_start)
+            return 0;
+        if (word & JOB_CANCELLED)
+            return 0; /* cancel has said that it will not run again */
+
+        int result = 0;
+        if (word & JOB_ARMED)
+            result = move_timer(shard->pool, job->timer, deadline);
+        if (result == 0) /* it has left the pool */
+            result = job_arm_again(service, shard, job, word, deadline);
+        if (result != 0)
+            return result;
+    }
+}
+
+static int move_to(struct tkw_service *service, tkw_handle handle,
+                   struct aim aim, move *move_timer)
+{
+    if (sync_get_relaxed(&service->is_stopping))
+        return -ESHUTDOWN;
+    struct job *job = job_find(service, handle);
+    if (job == NULL)
+        return 0;
+    struct shard *shard = shard_of(service, handle);
+    sync_lock(&shard->mutex);
+    shard_reap(shard, REAPED_BY_ARMING);
+    int result =
+        move_job(service, shard, job, handle, aim.deadline, move_timer);
+    if (result == 1) {
+        sync_put_relaxed(&job->due_ns, aim.due_ns);
+        announce(service, shard, aim.deadline);
+    }
+    sync_unlock(&shard->mutex);
+    return result;
+}
+
+int tkw_service_rearm(struct tkw_service *service, tkw_handle handle,
+                      uint64_t delay_ns)
+{
+    return move_to(service, handle, aim_after(service, delay_ns),
+                   tkw_pool_rearm);
+}
+
+int tkw_service_rearm_at(struct tkw_service *service, tkw_handle handle,
+                         uint64_t time_ns)
+{
+    return move_to(service, handle, aim_at(service, time_ns), tkw_pool_rearm);
+}
+
+int tkw_service_postpone(struct tkw_service *service, tkw_handle handle,
+                         uint64_t delay_ns)
+{
+    return move_to(service, handle, aim_after(service, delay_ns),
+                   tkw_pool_postpone);
+}
+
+int tkw_service_postpone_at(struct tkw_service *service, tkw_handle handle,
+                            uint64_t time_ns)
+{
+    return move_to(service, handle, aim_at(service, time_ns),
+                   tkw_pool_postpone);
+}
+
+/*
+ * A timer whose callback is running is not stopped, but it is not to run again:
+ * what it has been armed for meanwhile ends, and it is not armed any more.
+ */
+static uint64_t word_cancelled_running(uint64_t word)
+{
+    if (word & JOB_ARMED)
+        return (word & ~JOB_ARMED) | JOB_CANCELLED | JOB_DROP;
+    return word | JOB_CANCELLED;
+}
+
+int tkw_service_cancel(struct tkw_service *service, tkw_handle handle)
+{
+    struct job *job = job_find(service, handle);
+    if (job == NULL)
+        return 0;
+    struct shard *shard = shard_of(service, handle);
+
+    /* Acquire: what is read below was written before the word. */
+    uint64_t word = sync_get_acquire(&job->word);
+    for (;;) {
+        if (!word_is_of(word, handle) ||
+            (word & (JOB_ARMED | JOB_RUNNING)) == 0)
+            return 0;
+        tkw_drop *drop = sync_get_relaxed(&job->drop);
+        void *argument = sync_get_relaxed(&job->argument);
+        bool is_running = (word & JOB_RUNNING) != 0;
+        uint64_t after = is_running ? word_cancelled_running(word)
+                                    : (word & ~JOB_ARMED) | JOB_CANCELLED;
+        /* If the word is still the same so was all that we have read. */
+        if (!sync_replace_ordered(&job->word, &word, after))
+            continue;
+
+        if (word & JOB_ARMED)
+            count_out(service);
+        if (is_running) {
+            if (word & JOB_ARMED)
+                sync_add_relaxed(&shard->cancelled_running, 1);
+            return -EBUSY;
+        }
+        push_cancelled(shard, job);
+        if (drop != NULL)
+            drop(argument);
+        return 1;
+    }
+}
+
+int tkw_service_cancel_sync(struct tkw_service *service, tkw_handle handle)
+{
+    if (is_in_callback(service) && sync_self()->handle == handle)
+        return -EDEADLK;
+    int result = tkw_service_cancel(service, handle);
+    if (result != -EBUSY)
+        return result;
+
+    /* The runner who takes the flag off broadcasts under the mutex: not before
+     * we wait. */
+    struct job *job = job_find(service, handle);
+    sync_lock(&service->mutex);
+    uint64_t word = sync_get_acquire(&job->word);
+    const uint64_t mask = JOB_GENERATION | JOB_RUNNING;
+    while ((word & mask) == ((handle & JOB_GENERATION) | JOB_RUNNING)) {
+        if (!sync_replace_ordered(&job->word, &word, word | JOB_WAITED))
+            continue;
+        sync_wait(&service->ended, &service->mutex);
+        word = sync_get_acquire(&job->word);
+    }
+    sync_unlock(&service->mutex);
+    return 0;
+}
+
+enum tkw_state tkw_service_query(struct tkw_service *service, tkw_handle handle,
+                                 struct tkw_outlook *outlook)
+{
+    struct job *job = job_find(service, handle);
+    if (job == NULL)
+        return TKW_STALE;
+    /* Acquire: of the timer that the word, read after it, still is of. */
+    uint64_t due = sync_get_acquire(&job->due_ns);
+    uint64_t word = sync_get_acquire(&job->word);
+    if (!word_is_of(word, handle))
+        return TKW_STALE;
+    if (word & JOB_RUNNING)
+        return TKW_RUNNING;
+    if ((word & JOB_ARMED) == 0)
+        return word & JOB_CANCELLED ? TKW_CANCELLED : TKW_DONE;
+
+    uint64_t now = tkw_service_now(service);
+    uint64_t remaining = due > now ? due - now : 0;
+    if (due == UINT64_MAX)
+        remaining = UINT64_MAX;
+    if (outlook != NULL)
+        *outlook = (struct tkw_outlook){due, remaining};
+    return remaining > 0 ? TKW_PENDING : TKW_READY;
+}

@@ -1,0 +1,224 @@
+/*
+ * service_inner.h - what a service is made of, for the files that make it.
+ *
+ *     any thread                shard                        one runner
+ *     arm, rearm ----lock---> [ pool ] --advance, pop--> [ batch ] --> callback
+ *     cancel ---- swap -----> [ job's word ] <---- swap: "I run it" ----'
+ *
+ * A timer is a job: a line of memory that says what to call, and a word that
+ * says what has become of it.  The pool of the job's shard tells when.  The
+ * word alone decides between cancelling and running, by compare-and-swap; so
+ * cancel needs no lock.  All else about a job, and the pool, is guarded by the
+ * mutex of its shard.
+ *
+ * A cancelled job is still armed in the pool.  Whoever cancels it puts it on
+ * the shard's stack of cancelled jobs, and whoever holds the mutex next takes
+ * some of them out: see reap().
+ *
+ * docs/concurrency.md has the stories of what may race.
+ */
+#ifndef TKW_SERVICE_INNER_H
+#define TKW_SERVICE_INNER_H
+
+#include <tickwheel/service.h>
+
+#include "assertion.h"
+#include "sync.h"
+
+/* Jobs of a segment, and bits of an index; those above name the shard. */
+#ifndef TKW_JOB_SEGMENT_BITS
+#define TKW_JOB_SEGMENT_BITS 15
+#endif
+#define JOB_INDEX_BITS 27
+#define JOB_SEGMENT (UINT32_C(1) << TKW_JOB_SEGMENT_BITS)
+#define JOB_SEGMENTS (1 << (JOB_INDEX_BITS - TKW_JOB_SEGMENT_BITS))
+#define JOB_ALIGNMENT 64
+#define JOB_SEGMENT_BYTES (JOB_SEGMENT * sizeof(struct job) + JOB_ALIGNMENT)
+#define JOB_INDEX_MASK ((UINT32_C(1) << JOB_INDEX_BITS) - 1)
+
+/* Timers taken from a pool at a time. */
+#ifndef TKW_BATCH
+#define TKW_BATCH 64
+#endif
+
+/*
+ * The word of a job:
+ *
+ *      63          32 31         8 7      0
+ *     [  generation  |   epoch    | flags  ]
+ *
+ * A handle has the same generation, and the shard and the index below it.  The
+ * epoch counts how often a timer was armed again that had left the pool, so
+ * that the runner, who may still hold it in a batch, sees that it is not his.
+ */
+#define JOB_ARMED UINT64_C(1)     /* pending: the callback is yet to start */
+#define JOB_RUNNING UINT64_C(2)   /* the callback is running */
+#define JOB_CANCELLED UINT64_C(4) /* the last arming was ended by a cancel */
+#define JOB_WAITED UINT64_C(8)    /* somebody waits for the callback's end */
+#define JOB_DROP UINT64_C(16)     /* to be dropped at the callback's end */
+#define JOB_EPOCH (UINT64_C(1) << 8)
+#define JOB_EPOCHS (UINT64_C(0xffffff) << 8)
+#define JOB_GENERATION_SHIFT 32
+#define JOB_GENERATION (~UINT64_C(0) << JOB_GENERATION_SHIFT)
+
+struct job {
+    uint64_t word;   /* atomic */
+    uint64_t due_ns; /* written under the mutex, read by anyone */
+    tkw_drop *drop;  /* the same */
+    void *argument;  /* the same */
+    tkw_callback *callback;
+    tkw_handle timer; /* in the pool, or once there; mutex */
+    uint32_t next;    /* on a list of jobs: index + 1, or 0 */
+    uint32_t index;
+    uint64_t spare;
+};
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct job) == 64,
+               "a job takes one line");
+
+/* A list of jobs is its first one's index + 1, or 0; of those that were
+ * cancelled, with their number above. */
+#define CANCELLED_SHIFT 32
+
+/* A timer taken from the pool, to be run if its word is still this. */
+struct due {
+    struct job *job;
+    uint64_t word;
+    tkw_tick deadline;
+};
+
+struct shard {
+    struct sync_mutex mutex;
+    struct tkw_pool *pool; /* from here to `armed`: mutex */
+    uint32_t free;         /* a list of jobs */
+    uint32_t reaping;      /* a list of jobs that were cancelled */
+    uint64_t reaped;       /* how many of them there ever were */
+    uint64_t announced;    /* timers armed or moved */
+    uint32_t used;         /* jobs that were ever used; read by anyone */
+    uint64_t armed;
+    uint32_t number;
+
+    /* The runner's alone. */
+    uint64_t fired;    /* read by anyone */
+    uint32_t finished; /* a list of jobs that have run */
+    uint32_t batch_at;
+    uint32_t batch_count;
+    tkw_tick next; /* when the pool is to be advanced next */
+    struct due batch[TKW_BATCH];
+
+    /* They neither move nor go before the service is closed: a stale handle
+     * may ask for a job at any time.  Written under the mutex, before `used`
+     * is. */
+    struct job *segments[JOB_SEGMENTS + 1]; /* the last is NULL */
+    void *memory[JOB_SEGMENTS];             /* that they lie in */
+
+    /* Where cancelling threads write, apart from the rest. */
+    char gap[64];
+    uint64_t cancelled;         /* atomic: how many, and the list of them */
+    uint64_t cancelled_running; /* atomic: how many had been armed again */
+    char gap_behind[64];
+};
+
+struct tkw_service {
+    uint64_t tick_ns;
+    uint32_t shard_count;
+    bool has_driver;
+    bool has_own_clock;
+    struct tkw_clock clock;
+    struct tkw_allocator allocator;
+    size_t timers_max;
+    void (*thread_start)(void *context);
+    void (*log)(void *context, const char *message);
+    void *context;
+    struct sync_thread driver;
+    uint64_t read_ns;  /* what the runner read last; the runner's */
+    uint64_t shown_ns; /* the time that pools were shown last; the same */
+
+    struct sync_mutex mutex; /* for these two to wait under */
+    struct sync_cond quiet;  /* no callback is running */
+    struct sync_cond ended;  /* a callback that was waited for has returned */
+
+    /* Atomics. */
+    char gap[64];
+    tkw_tick earliest; /* the driver will come by then */
+    bool is_asleep;    /* ... and has to be woken to come earlier */
+    bool is_stopping;  /* start nothing, arm nothing */
+    bool is_active;    /* somebody is at running callbacks */
+    uint64_t last_ns;  /* the latest time that anybody was told */
+    uint64_t shift_ns; /* how far a wall clock was set back, altogether */
+    uint64_t pending;  /* counted only if there is a limit */
+    uint64_t wakeups;
+    uint64_t calls;
+    uint64_t steps_back;
+    char gap_behind[64];
+
+    struct shard *shards[TKW_SHARDS_MAX];
+};
+
+/* A static library shows these names to the linker: let them be ours. */
+#define job_give_back tkw_inner_job_give_back
+#define job_arm_again tkw_inner_job_arm_again
+#define job_find tkw_inner_job_find
+#define shard_reap_some tkw_inner_shard_reap_some
+#define service_tell tkw_inner_service_tell
+#define service_tick_of tkw_inner_service_tick_of
+#define service_drive tkw_inner_service_drive
+#define service_lower tkw_inner_service_lower
+
+/* service_arm.c */
+void job_give_back(struct shard *shard, struct job *job);
+int job_arm_again(struct tkw_service *service, struct shard *shard,
+                  struct job *job, uint64_t word, tkw_tick deadline);
+struct job *job_find(const struct tkw_service *service, tkw_handle handle);
+void shard_reap_some(struct shard *shard, uint32_t most);
+uint64_t service_tell(struct tkw_service *service, uint64_t now);
+tkw_tick service_tick_of(struct tkw_service *service, uint64_t due_ns);
+bool service_lower(struct tkw_service *service, tkw_tick tick);
+
+/* service_run.c */
+void *service_drive(void *service);
+
+static inline struct job *job_at(const struct shard *shard, uint32_t index)
+{
+    return &shard->segments[index >> TKW_JOB_SEGMENT_BITS]
+                           [index & (JOB_SEGMENT - 1)];
+}
+
+static inline tkw_handle job_handle(const struct shard *shard,
+                                    const struct job *job, uint64_t word)
+{
+    return (word & JOB_GENERATION) | shard->number << JOB_INDEX_BITS |
+           job->index;
+}
+
+static inline bool word_is_of(uint64_t word, tkw_handle handle)
+{
+    return (word ^ handle) >> JOB_GENERATION_SHIFT == 0;
+}
+
+static inline uint64_t saturating_add(uint64_t a, uint64_t b)
+{
+    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+/* The same as shard_reap_some(), mostly for nothing. */
+static inline void shard_reap(struct shard *shard, uint32_t most)
+{
+    if (shard->reaping != 0 || sync_get_relaxed(&shard->cancelled) != 0)
+        shard_reap_some(shard, most);
+}
+
+/* One timer less is pending. */
+static inline void count_out(struct tkw_service *service)
+{
+    if (service->timers_max != 0)
+        sync_add_relaxed(&service->pending, (uint64_t)-1);
+}
+
+/* Is the calling thread inside a callback of this service? */
+static inline bool is_in_callback(const struct tkw_service *service)
+{
+    return sync_self()->service == service;
+}
+
+#endif

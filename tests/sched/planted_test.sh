@@ -1,0 +1,118 @@
+#!/bin/sh
+# Tests the scenarios of the service: races planted in a copy of its sources, one
+# at a time, must be found by the scenario that is there for them.
+#
+# Environment: CC (default: cc), SOURCE: the root of the source tree
+set -eu
+
+tree=$(realpath "$SOURCE")
+cc=${CC:-cc}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+
+fail() {
+    echo "planted_test: $*" >&2
+    [ ! -f output ] || cat output >&2
+    exit 1
+}
+
+# Compile sources into objects in a directory.  Constants are small, so that
+# opening a service takes no time.
+compile() {
+    into=$1
+    shift
+    for file; do
+        "$cc" -std=c11 -O1 -c -I"$tree/include" -I"$dir/src" -I"$tree/tests" \
+            '-DTKW_SYNC="sched/sync_scheduled.h"' -DTKW_JOB_SEGMENT_BITS=20 \
+            -DTKW_BATCH=2 -DTKW_CHUNK_BYTES=32 -DTKW_CROWDED_CHUNKS=2 \
+            -DTKW_SEGMENT_BITS=2 -DTKW_INDEX_BITS=6 -DTKW_BLOCK_CHUNKS=8 \
+            -DTKW_JOIN_CHUNKS=3 -DTKW_SWEEP_SLACK=4 -DTKW_WAKE_SHARE=2 \
+            -DTKW_ENTRY_TICK_BITS=4 -DTKW_ENTRY_TAG_BITS=12 \
+            -o "$into/$(basename "$file" .c).o" "$file" ||
+            fail "$file does not compile"
+    done
+}
+
+# Run a scenario; the first argument is the exit status that it must have.
+expect() {
+    status=0
+    ./races --only "$2" >output 2>&1 || status=$?
+    [ "$status" -eq "$1" ] ||
+        fail "$name: $2 exits with $status instead of $1"
+}
+
+# Plant a race: its name, the file, what to do to it, and who must find it.
+plant() {
+    name=$1
+    cp "$tree/src/$2" "src/$2"
+    sed "$3" "src/$2" >changed
+    ! cmp -s changed "src/$2" || fail "$name: nothing to change in $2"
+    rm -rf planted
+    cp -r sound planted
+    mv changed "src/$2"
+    compile planted "src/$2"
+    cp "$tree/src/$2" "src/$2"
+
+    "$cc" -o races sound/*.o
+    expect 0 "$4"
+    "$cc" -o races planted/*.o
+    expect 1 "$4"
+    found=$(sed -n "s/^    $4: \(.*\)/\1/p" output)
+    [ -n "$found" ] || fail "$name: no reason given"
+    echo "$name: found by $4 (${found##*"$tree"/})"
+}
+
+cp -r "$tree/src" src
+rm src/sync.c # the scheduler stands for it
+mkdir sound
+compile sound src/*.c "$tree"/tests/sched/service_*.c \
+    "$tree/tests/sched/coroutine.c" "$tree/tests/sched/crash.c" \
+    "$tree/tests/sched/front.c" "$tree/tests/sched/sched.c" \
+    "$tree/tests/sched/search.c"
+
+plant 'claimed by a look and a store' service_run.c \
+    's/!sync_replace_ordered(&job->word, &due.word, running)/sync_get_ordered(\&job->word) != due.word || (sync_put_ordered(\&job->word, running), false)/' \
+    cancel_against_fire
+
+plant 'looks for the earliest, then falls asleep' service_run.c \
+    '/sync_put_ordered(&service->is_asleep, true);/{h;d;}
+     /tkw_tick tick = sync_get_ordered(&service->earliest);/G' \
+    arm_against_falling_asleep
+
+plant 'forgets the earliest after its visit' service_run.c \
+    '/sync_put_relaxed(&service->earliest, TKW_NEVER);/{h;d;}
+     /^    int count = 0;/{G;}' \
+    arm_earlier_against_falling_asleep
+
+plant 'runs without a look whether to stop' service_run.c \
+    's/!sync_get_ordered(&service->is_stopping)) {/true) {/' \
+    stop_against_stop
+
+plant 'stops without waiting' service.c \
+    's/while (sync_get_ordered(&service->is_active))/while (false)/' \
+    stop_against_stop
+
+plant 'says that it is quiet outside of the mutex' service_run.c \
+    '/^static void leave/,/^}/{/sync_lock\|sync_unlock/d;}' \
+    run_against_stop
+
+plant 'says that it has ended outside of the mutex' service_run.c \
+    '/if (word & JOB_WAITED)/,/}/{/sync_lock\|sync_unlock/d;}' \
+    cancel_sync_against_fire
+
+plant 'armed again without a new epoch' service_arm.c \
+    's/(word + JOB_EPOCH) & JOB_EPOCHS/word \& JOB_EPOCHS/' \
+    postpone_against_fire
+
+plant 'armed again after a cancel' service_arm.c \
+    '/if (word & JOB_CANCELLED)$/,+1d' \
+    cancel_against_arming_itself
+
+plant 'counted in by a look and a store' service_arm.c \
+    's/!sync_replace_ordered(&service->pending, &pending, pending + 1)/sync_put_ordered(\&service->pending, pending + 1), false/' \
+    limit_against_two_arming
+
+plant 'put on the stack by a look and a store' service_arm.c \
+    's/!sync_replace_ordered(&shard->cancelled, &before, after)/sync_put_ordered(\&shard->cancelled, after), false/' \
+    cancel_against_cancel_of_another

@@ -1,0 +1,73 @@
+/*
+ * service_races.c - the service's sources, with their threads in every order.
+ *
+ * The sources are built with -DTKW_SYNC='"sched/sync_scheduled.h"', and with
+ * constants so small that opening a service takes no time.  See sched.h for
+ * what this does not show: above all, memory is sequentially consistent here.
+ */
+#include "service_races.h"
+
+#include "sched.h"
+
+/* clang-format off */
+#define SCENARIO(function) {#function, function, false}
+/* clang-format on */
+
+static const struct sched_scenario scenarios[] = {
+    SCENARIO(cancel_against_fire),
+    SCENARIO(cancel_against_cancel),
+    SCENARIO(cancel_against_cancel_and_fire),
+    SCENARIO(cancel_against_cancel_of_another),
+    SCENARIO(cancel_sync_against_fire),
+    SCENARIO(cancel_sync_against_arming_itself),
+    SCENARIO(cancel_sync_against_dropping),
+    SCENARIO(cancel_sync_twice_against_fire),
+    SCENARIO(cancel_against_arming_itself),
+    SCENARIO(cancel_joined_then_close),
+    SCENARIO(count_against_clearing),
+    SCENARIO(query_against_fire_and_reuse),
+    SCENARIO(stale_cancel_against_reuse),
+    SCENARIO(reuse_against_a_batch),
+
+    SCENARIO(postpone_against_fire),
+    SCENARIO(rearm_against_fire),
+    SCENARIO(rearm_against_running),
+    SCENARIO(rearm_against_cancel),
+    SCENARIO(rearm_against_cancel_and_fire),
+    SCENARIO(postpone_against_cancel),
+    SCENARIO(postpone_against_cancel_and_fire),
+    SCENARIO(rearm_against_rearm),
+
+    SCENARIO(arm_against_falling_asleep),
+    SCENARIO(arm_earlier_against_falling_asleep),
+    SCENARIO(two_arm_against_falling_asleep),
+    SCENARIO(rearm_earlier_against_falling_asleep),
+    SCENARIO(arm_later_wakes_nobody),
+    SCENARIO(turn_against_pass),
+    SCENARIO(set_back_against_arm),
+    SCENARIO(set_back_against_fire),
+    SCENARIO(set_back_after_a_part_of_a_batch),
+    SCENARIO(callback_arms_against_arm),
+    SCENARIO(two_shards_keep_ticks_in_order),
+
+    SCENARIO(stop_against_fire),
+    SCENARIO(stop_inside_the_callback),
+    SCENARIO(stop_inside_against_stop),
+    SCENARIO(stop_against_stop),
+    SCENARIO(stop_against_arm),
+    SCENARIO(stop_against_rearm),
+    SCENARIO(stop_inside_the_drop),
+    SCENARIO(close_against_fire),
+    SCENARIO(run_against_run),
+    SCENARIO(run_against_stop),
+    SCENARIO(limit_against_two_arming),
+    SCENARIO(limit_against_cancel),
+    SCENARIO(limit_against_fire),
+    SCENARIO(limit_against_starting_again),
+};
+
+int main(int count, char **texts)
+{
+    return sched_main(count, texts, scenarios,
+                      sizeof scenarios / sizeof scenarios[0]);
+}

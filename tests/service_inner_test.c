@@ -1,0 +1,245 @@
+/*
+ * service_inner_test.c - what only a look inside gets to: generations and
+ * places that run out, memory that runs out at the worst moment, clocks that
+ * are woken before they are waited on.
+ */
+#include "service_inner.h"
+
+#include "allocator.h"
+#include "clock_inner.h"
+#include "service_support.h"
+
+/* A job whose generations have run out is not used again: its next handle would
+ * be one that somebody may still hold. */
+static void a_place_without_generations_left_is_retired(void **state)
+{
+    (void)state;
+    for (unsigned is_cancelled = 0; is_cancelled < 2; is_cancelled++) {
+        struct scene scene;
+        struct probe probe = {0};
+        scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+        tkw_handle first = probe_arm(&scene, &probe, 10);
+        struct job *job = job_find(scene.service, first);
+        job->word |= JOB_GENERATION;
+        tkw_handle last = first | JOB_GENERATION;
+        assert_state(&scene, last, TKW_PENDING);
+        assert_state(&scene, first, TKW_STALE);
+        if (is_cancelled)
+            assert_int_equal(tkw_service_cancel(scene.service, last), 1);
+        assert_int_equal(scene_go(&scene, 10), 1 - is_cancelled);
+
+        tkw_handle next = probe_arm(&scene, &probe, 10);
+        assert_int_not_equal((uint32_t)next, (uint32_t)last);
+        assert_int_equal(job->word >> JOB_GENERATION_SHIFT, UINT32_MAX);
+        scene_close(&scene);
+    }
+}
+
+/* When every place of a shard is in use, arming is refused. */
+static void arming_beyond_the_last_place_is_refused(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probe = {0};
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    struct shard *shard = scene.service->shards[0];
+    shard->used = (uint32_t)JOB_SEGMENTS << TKW_JOB_SEGMENT_BITS;
+    tkw_handle handle = 5;
+    assert_int_equal(
+        tkw_service_arm(scene.service, &handle, 1, probe_task(&scene, &probe)),
+        -EAGAIN);
+    assert_int_equal(handle, 5);
+    shard->used = 0;
+    probe_arm(&scene, &probe, 10);
+    assert_int_equal(scene_go(&scene, 10), 1);
+    scene_close(&scene);
+}
+
+static void do_nothing(void *argument, const struct tkw_firing *firing)
+{
+    (void)argument;
+    (void)firing;
+}
+
+/* Arm until there is no memory left, and none to be had. */
+static size_t fill(struct scene *scene, uint64_t time)
+{
+    struct tkw_task task = {do_nothing, NULL, NULL};
+    size_t count = 0;
+    account_fail(&scene->account, 0, FOR_EVER);
+    while (tkw_service_arm_at(scene->service, NULL, time, task) == 0)
+        count++;
+    return count;
+}
+
+static void fill_and_start_again(struct probe *probe)
+{
+    fill(probe->scene, HOUR);
+    uint64_t before = tkw_service_counters(probe->scene->service).armed;
+    probe->answer = tkw_service_rearm(probe->scene->service, probe->handle, 20);
+    if (probe->other != NULL)
+        probe->second = tkw_service_rearm(probe->scene->service,
+                                          probe->other->handle, 1000);
+    if (tkw_service_counters(probe->scene->service).armed != before)
+        probe->answer = 99;
+}
+
+/* Without memory a timer is neither started again nor moved out of the batch
+ * that it waits in; it stays what it was. */
+static void without_memory_nothing_is_armed_again(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe first = {.act = fill_and_start_again}, second = {0};
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    first.other = &second;
+    probe_arm(&scene, &first, 10);
+    probe_arm(&scene, &second, 10);
+    assert_int_equal(scene_go(&scene, 10), 2);
+    assert_int_equal(first.answer, -ENOMEM);
+    assert_int_equal(first.second, -ENOMEM);
+    assert_state(&scene, first.handle, TKW_DONE);
+    assert_int_equal(ran(&second), 1);
+    assert_conserved(&scene);
+    scene_close(&scene);
+}
+
+static void fill_up(struct probe *probe)
+{
+    fill(probe->scene, 2000);
+}
+
+/*
+ * A wall clock is set back, while there is no memory to file anything anew: not
+ * even what was taken out as due already runs before its time has come again.
+ */
+static void without_memory_a_wall_clock_set_back_is_followed(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe first = {.act = fill_up}, second = {0}, third = {0};
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    tkw_service_close(scene.service, NULL, NULL);
+    tkw_hand_be_wall(scene.hand, true);
+    struct tkw_service_config config = {
+        .tick_ns = 10,
+        .shards = 1,
+        .driver = TKW_DRIVER_NONE,
+        .clock = tkw_hand_clock(scene.hand),
+        .allocator = &scene.account.allocator,
+    };
+    assert_int_equal(tkw_service_open(&scene.service, &config), 0);
+    probe_arm_at(&scene, &first, 1000);
+    probe_arm_at(&scene, &second, 1000);
+    probe_arm_at(&scene, &third, 1000);
+    tkw_hand_set(scene.hand, 1000);
+    assert_int_equal(tkw_service_run(scene.service, 1), 1);
+
+    assert_int_equal(scene_go(&scene, 500), 0);
+    assert_int_equal(tkw_service_next(scene.service), 1000);
+    assert_int_equal(tkw_service_cancel(scene.service, second.handle), 1);
+    assert_int_equal(scene_go(&scene, 999), 0);
+    assert_int_equal(scene_go(&scene, 1000), 1);
+    assert_int_equal(ran(&third), 1);
+
+    /* The others are filed too early; they are not taken out until there is
+     * memory to put them back, which is looked for every tick. */
+    assert_int_equal(scene_go(&scene, 1600), 0);
+    assert_true(tkw_service_next(scene.service) <= 1610);
+    account_fail(&scene.account, 0, 0);
+    size_t pending = tkw_service_count(scene.service);
+    assert_int_equal(scene_go(&scene, 1999), 0);
+    assert_int_equal(tkw_service_count(scene.service), pending);
+    while (tkw_service_count(scene.service) > 0) {
+        tkw_hand_set(scene.hand, 2010);
+        assert_true(tkw_service_run(scene.service, 0) > 0);
+    }
+    scene_close(&scene);
+}
+
+static void start_again_and_cancel(struct probe *probe)
+{
+    struct tkw_service *service = probe->scene->service;
+    probe->answer = tkw_service_rearm(service, probe->handle, 50);
+    probe->second = tkw_service_cancel(service, probe->handle);
+}
+
+/* Started again and cancelled in its own callback, without a drop function. */
+static void a_timer_without_drop_function_is_let_go(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probe = {.act = start_again_and_cancel};
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    struct tkw_task task = probe_task(&scene, &probe);
+    task.drop = NULL;
+    assert_int_equal(tkw_service_arm(scene.service, &probe.handle, 10, task),
+                     0);
+    assert_int_equal(scene_go(&scene, 10), 1);
+    assert_int_equal(probe.answer, 1);
+    assert_int_equal(probe.second, -EBUSY);
+    assert_state(&scene, probe.handle, TKW_CANCELLED);
+    assert_int_equal(scene_go(&scene, 100), 0);
+    assert_conserved(&scene);
+
+    /* The pool has let go of it as well. */
+    assert_int_equal(tkw_pool_count(scene.service->shards[0]->pool), 0);
+    scene_close(&scene);
+}
+
+/* At the end of time the driver sleeps, and never is never due. */
+static void at_the_end_of_time_the_driver_sleeps(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe never = {0}, past = {0};
+    scene_open_tens(&scene, UINT64_MAX, TKW_DRIVER_THREAD);
+    probe_arm_at(&scene, &never, UINT64_MAX);
+    probe_arm_at(&scene, &past, 5);
+    tkw_hand_settle(scene.hand);
+    assert_int_equal(ran(&past), 1);
+    assert_int_equal(ran(&never), 0);
+    assert_state(&scene, never.handle, TKW_PENDING);
+    uint64_t wakeups = tkw_service_counters(scene.service).wakeups;
+    tkw_hand_settle(scene.hand);
+    assert_true(tkw_service_counters(scene.service).wakeups <= wakeups + 1);
+    scene_close(&scene);
+}
+
+/* A wake that comes before the wait ends it at once, on every clock; so does a
+ * time that has passed, even the first of all. */
+static void a_wake_is_not_lost_before_the_wait(void **state)
+{
+    (void)state;
+    const enum tkw_clock_kind kinds[] = {TKW_MONOTONIC, TKW_BOOTTIME, TKW_WALL};
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct tkw_clock clock;
+        assert_int_equal(clock_open(&clock, kinds[i], &allocator_plain), 0);
+        assert_true(clock.is_wall == (kinds[i] == TKW_WALL));
+        clock.wake(clock.context);
+        clock.wait_until(clock.context, UINT64_MAX);
+        clock.wake(clock.context);
+        clock.wake(clock.context);
+        clock.wait_until(clock.context, UINT64_MAX);
+        clock.wait_until(clock.context, 0);
+
+        uint64_t time = clock.now(clock.context) + TKW_MILLISECOND;
+        clock.wait_until(clock.context, time);
+        assert_true(clock.now(clock.context) >= time);
+        clock_close(&clock, &allocator_plain);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_place_without_generations_left_is_retired),
+        cmocka_unit_test(arming_beyond_the_last_place_is_refused),
+        cmocka_unit_test(without_memory_nothing_is_armed_again),
+        cmocka_unit_test(without_memory_a_wall_clock_set_back_is_followed),
+        cmocka_unit_test(a_timer_without_drop_function_is_let_go),
+        cmocka_unit_test(at_the_end_of_time_the_driver_sleeps),
+        cmocka_unit_test(a_wake_is_not_lost_before_the_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
