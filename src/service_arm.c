@@ -116,7 +116,7 @@ static inline struct shard *own_shard(const struct tkw_service *service)
 static int provide_job(struct tkw_service *service, struct shard *shard)
 {
     uint32_t at = shard->used >> TKW_JOB_SEGMENT_BITS;
-    if (at == JOB_SEGMENTS)
+    if (at == JOB_SEGMENTS - 1) /* fewer jobs than the pool can have timers */
         return -EAGAIN;
     if (shard->segments[at] != NULL)
         return 0;
@@ -180,7 +180,7 @@ void shard_reap_some(struct shard *shard, uint32_t most)
         }
         struct job *job = job_at(shard, shard->reaping - 1);
         shard->reaping = job->next;
-        tkw_pool_cancel(shard->pool, job->timer);
+        timer_cancel(shard, job);
         job_give_back(shard, job);
     }
 }
@@ -263,8 +263,7 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
         return error;
     if (!count_in(service))
         return -EAGAIN;
-    error = tkw_pool_arm(shard->pool, &job->timer, aim.deadline,
-                         (struct tkw_user){.pointer = job});
+    error = timer_arm(shard, job, aim.deadline);
     if (error != 0) {
         count_out(service);
         return error;
@@ -324,9 +323,7 @@ int job_arm_again(struct tkw_service *service, struct shard *shard,
     bool is_new = (word & JOB_ARMED) == 0;
     if (is_new && !count_in(service))
         return -EAGAIN;
-    tkw_handle timer;
-    int result = tkw_pool_arm(shard->pool, &timer, deadline,
-                              (struct tkw_user){.pointer = job});
+    int result = timer_arm(shard, job, deadline);
     if (result == 0) {
         uint64_t epochs = (word + JOB_EPOCH) & JOB_EPOCHS;
         uint64_t flags = word & (JOB_RUNNING | JOB_WAITED);
@@ -335,20 +332,18 @@ int job_arm_again(struct tkw_service *service, struct shard *shard,
         if (sync_replace_ordered(&job->word, &word, again))
             result = 1;
         else
-            tkw_pool_cancel(shard->pool, timer);
+            timer_cancel(shard, job);
     }
-    if (result == 1) {
-        job->timer = timer;
+    if (result == 1)
         shard->armed += is_new;
-    } else if (is_new) {
+    else if (is_new)
         count_out(service);
-    }
     return result;
 }
 
-typedef int move(struct tkw_pool *pool, tkw_handle timer, tkw_tick deadline);
+typedef int move(struct shard *shard, struct job *job, tkw_tick deadline);
 
-/* Move a job by one of the pool's functions, under the shard's mutex. */
+/* Move a job, by arming it again or by postponing, under the shard's mutex. */
 static int move_job(struct tkw_service *service, struct shard *shard,
                     struct job *job, tkw_handle handle, tkw_tick deadline,
                     move *move_timer)
@@ -358,7 +353,7 @@ static int move_job(struct tkw_service *service, struct shard *shard,
         uint64_t word = sync_get_acquire(&job->word);
         if (!word_is_of(word, handle))
             return 0;
-        bool can_start = move_timer == tkw_pool_rearm && (word & JOB_RUNNING);
+        bool can_start = move_timer == timer_rearm && (word & JOB_RUNNING);
         if ((word & JOB_ARMED) == 0 && !can_start)
             return 0;
         if (word & JOB_CANCELLED)
@@ -366,7 +361,7 @@ static int move_job(struct tkw_service *service, struct shard *shard,
 
         int result = 0;
         if (word & JOB_ARMED)
-            result = move_timer(shard->pool, job->timer, deadline);
+            result = move_timer(shard, job, deadline);
         if (result == 0) /* it has left the pool */
             result = job_arm_again(service, shard, job, word, deadline);
         if (result != 0)
@@ -398,28 +393,26 @@ static int move_to(struct tkw_service *service, tkw_handle handle,
 int tkw_service_rearm(struct tkw_service *service, tkw_handle handle,
                       uint64_t delay_ns)
 {
-    return move_to(service, handle, aim_after(service, delay_ns),
-                   tkw_pool_rearm);
+    return move_to(service, handle, aim_after(service, delay_ns), timer_rearm);
 }
 
 int tkw_service_rearm_at(struct tkw_service *service, tkw_handle handle,
                          uint64_t time_ns)
 {
-    return move_to(service, handle, aim_at(service, time_ns), tkw_pool_rearm);
+    return move_to(service, handle, aim_at(service, time_ns), timer_rearm);
 }
 
 int tkw_service_postpone(struct tkw_service *service, tkw_handle handle,
                          uint64_t delay_ns)
 {
     return move_to(service, handle, aim_after(service, delay_ns),
-                   tkw_pool_postpone);
+                   timer_postpone);
 }
 
 int tkw_service_postpone_at(struct tkw_service *service, tkw_handle handle,
                             uint64_t time_ns)
 {
-    return move_to(service, handle, aim_at(service, time_ns),
-                   tkw_pool_postpone);
+    return move_to(service, handle, aim_at(service, time_ns), timer_postpone);
 }
 
 /*

@@ -36,6 +36,11 @@
 #define JOB_SEGMENT_BYTES (JOB_SEGMENT * sizeof(struct job) + JOB_ALIGNMENT)
 #define JOB_INDEX_MASK ((UINT32_C(1) << JOB_INDEX_BITS) - 1)
 
+/* Timers that wait to be filed in a pool. */
+#ifndef TKW_INTAKE
+#define TKW_INTAKE 64
+#endif
+
 /* Timers taken from a pool at a time. */
 #ifndef TKW_BATCH
 #define TKW_BATCH 64
@@ -67,10 +72,11 @@ struct job {
     tkw_drop *drop;  /* the same */
     void *argument;  /* the same */
     tkw_callback *callback;
-    tkw_handle timer; /* in the pool, or once there; mutex */
-    uint32_t next;    /* on a list of jobs: index + 1, or 0 */
+    tkw_handle timer;  /* in the pool, or the place in the intake; or once
+                          there; mutex */
+    tkw_tick deadline; /* mutex */
+    uint32_t next;     /* on a list of jobs: index + 1, or 0 */
     uint32_t index;
-    uint64_t spare;
 };
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct job) == 64,
@@ -94,7 +100,9 @@ struct shard {
     uint32_t reaping;      /* a list of jobs that were cancelled */
     uint64_t reaped;       /* how many of them there ever were */
     uint64_t announced;    /* timers armed or moved */
-    uint32_t used;         /* jobs that were ever used; read by anyone */
+    uint32_t intake_count; /* see service_timer.c */
+    uint32_t intake_room;
+    uint32_t used; /* jobs that were ever used; read by anyone */
     uint64_t armed;
     uint32_t number;
 
@@ -105,6 +113,8 @@ struct shard {
     uint32_t batch_count;
     tkw_tick next; /* when the pool is to be advanced next */
     struct due batch[TKW_BATCH];
+
+    uint32_t intake[TKW_INTAKE]; /* jobs: index + 1, or 0; mutex */
 
     /* They neither move nor go before the service is closed: a stale handle
      * may ask for a job at any time.  Written under the mutex, before `used`
@@ -160,6 +170,11 @@ struct tkw_service {
 #define job_arm_again tkw_inner_job_arm_again
 #define job_find tkw_inner_job_find
 #define shard_reap_some tkw_inner_shard_reap_some
+#define timer_file_all tkw_inner_timer_file_all
+#define timer_arm_full tkw_inner_timer_arm_full
+#define timer_cancel tkw_inner_timer_cancel
+#define timer_rearm tkw_inner_timer_rearm
+#define timer_postpone tkw_inner_timer_postpone
 #define service_tell tkw_inner_service_tell
 #define service_tick_of tkw_inner_service_tick_of
 #define service_drive tkw_inner_service_drive
@@ -175,6 +190,13 @@ uint64_t service_tell(struct tkw_service *service, uint64_t now);
 tkw_tick service_tick_of(struct tkw_service *service, uint64_t due_ns);
 bool service_lower(struct tkw_service *service, tkw_tick tick);
 
+/* service_timer.c; those that move return what the pool's do. */
+void timer_file_all(struct shard *shard);
+int timer_arm_full(struct shard *shard, struct job *job);
+void timer_cancel(struct shard *shard, struct job *job);
+int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline);
+int timer_postpone(struct shard *shard, struct job *job, tkw_tick deadline);
+
 /* service_run.c */
 void *service_drive(void *service);
 
@@ -182,6 +204,18 @@ static inline struct job *job_at(const struct shard *shard, uint32_t index)
 {
     return &shard->segments[index >> TKW_JOB_SEGMENT_BITS]
                            [index & (JOB_SEGMENT - 1)];
+}
+
+/* Arm a job's timer.  Returns 0 or what the pool says. */
+static inline int timer_arm(struct shard *shard, struct job *job,
+                            tkw_tick deadline)
+{
+    job->deadline = deadline;
+    if (shard->intake_count == shard->intake_room)
+        return timer_arm_full(shard, job);
+    job->timer = shard->intake_count;
+    shard->intake[shard->intake_count++] = job->index + 1;
+    return 0;
 }
 
 static inline tkw_handle job_handle(const struct shard *shard,

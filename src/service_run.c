@@ -29,7 +29,7 @@ static void file_anew(struct tkw_service *service, struct shard *shard)
         if ((word & JOB_ARMED) == 0)
             continue;
         tkw_tick deadline = service_tick_of(service, job->due_ns);
-        if (tkw_pool_rearm(shard->pool, job->timer, deadline) == 0)
+        if (timer_rearm(shard, job, deadline) == 0)
             job_arm_again(service, shard, job, word, deadline);
     }
     sync_unlock(&shard->mutex);
@@ -85,7 +85,7 @@ static void give_back_finished(struct shard *shard)
         shard->finished = job->next;
         /* It was armed again, then cancelled. */
         if (sync_get_relaxed(&job->word) & JOB_CANCELLED)
-            tkw_pool_cancel(shard->pool, job->timer);
+            timer_cancel(shard, job);
         job_give_back(shard, job);
     }
 }
@@ -151,6 +151,7 @@ static void refill(struct tkw_service *service, struct shard *shard,
         sync_lock(&shard->mutex);
         give_back_finished(shard);
         shard_reap(shard, REAPED_AT_ONCE);
+        timer_file_all(shard);
         is_there = tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);
         if (is_there && service->clock.is_wall)
             take_by_wall(service, shard, now);

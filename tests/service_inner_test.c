@@ -43,7 +43,7 @@ static void arming_beyond_the_last_place_is_refused(void **state)
     struct probe probe = {0};
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
     struct shard *shard = scene.service->shards[0];
-    shard->used = (uint32_t)JOB_SEGMENTS << TKW_JOB_SEGMENT_BITS;
+    shard->used = (uint32_t)(JOB_SEGMENTS - 1) << TKW_JOB_SEGMENT_BITS;
     tkw_handle handle = 5;
     assert_int_equal(
         tkw_service_arm(scene.service, &handle, 1, probe_task(&scene, &probe)),

@@ -1,0 +1,193 @@
+/*
+ * service_intake_test.c - timers on their way to the pool: nobody can tell, but
+ * by what it costs.
+ */
+#include "service_inner.h"
+
+#include "service_support.h"
+
+static struct tkw_pool_figures pool_figures(const struct scene *scene)
+{
+    return tkw_pool_counters(scene->service->shards[0]->pool);
+}
+
+/* What is cancelled soon was never in the pool, and takes no place in the
+ * intake either. */
+static void what_is_cancelled_soon_costs_the_pool_nothing(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probe = {0}, still = {0};
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    probe_arm(&scene, &still, 100);
+    for (unsigned i = 0; i < 1000; i++) {
+        tkw_handle handle = probe_arm(&scene, &probe, 50);
+        assert_int_equal(tkw_service_cancel(scene.service, handle), 1);
+    }
+    assert_int_equal(pool_figures(&scene).work.armed, 0);
+    assert_int_equal(scene_go(&scene, 99), 0);
+    assert_int_equal(scene_go(&scene, 100), 1);
+    assert_int_equal(ran(&still), 1);
+    assert_int_equal(pool_figures(&scene).work.armed, 1);
+    assert_conserved(&scene);
+    scene_close(&scene);
+}
+
+/*
+ * Equal times run in the order of arming, wherever the timers wait: some are in
+ * the pool, one of those is armed again in between, others are in the intake,
+ * and one of those is armed again as well.
+ */
+static void order_holds_whatever_waits_in_the_intake(void **state)
+{
+    (void)state;
+    enum { MOST = 2 * TKW_INTAKE + 3 };
+    for (unsigned before = 1; before < MOST; before++) {
+        struct scene scene;
+        static struct probe probes[MOST + 4];
+        memset(probes, 0, sizeof probes);
+        struct probe *in_pool = &probes[MOST], *late = &probes[MOST + 1];
+        scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+        probe_arm(&scene, in_pool, 500);
+        scene_rest(&scene); /* files it */
+        probe_arm(&scene, late, 100);
+        for (unsigned i = 0; i < before; i++)
+            probe_arm(&scene, &probes[i], 100);
+        assert_int_equal(tkw_service_rearm(scene.service, late->handle, 100),
+                         1);
+        assert_int_equal(tkw_service_rearm(scene.service, in_pool->handle, 100),
+                         1);
+        probe_arm(&scene, &probes[before], 100);
+
+        assert_int_equal(scene_go(&scene, 99), 0);
+        assert_int_equal(scene_go(&scene, 100), before + 3);
+        for (unsigned i = 1; i < before; i++)
+            assert_true(probes[i].place > probes[i - 1].place);
+        assert_true(late->place > probes[before - 1].place);
+        assert_true(in_pool->place > late->place);
+        assert_true(probes[before].place > in_pool->place);
+        scene_close(&scene);
+    }
+}
+
+/* Moved in the intake, in the pool, or when the intake is full: on time. */
+static void moves_are_on_time_wherever_a_timer_waits(void **state)
+{
+    (void)state;
+    for (unsigned fill = 0; fill < 2 * TKW_INTAKE; fill++) {
+        struct scene scene;
+        struct probe up = {0}, down = {0}, to = {0}, other = {0};
+        scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+        struct tkw_service *service = scene.service;
+        probe_arm(&scene, &up, 100);
+        probe_arm(&scene, &down, 200);
+        probe_arm(&scene, &to, 300);
+        for (unsigned i = 0; i < fill; i++)
+            probe_arm(&scene, &other, 1000);
+        assert_int_equal(tkw_service_postpone(service, up.handle, 150), 1);
+        assert_int_equal(tkw_service_postpone(service, down.handle, 50), 1);
+        assert_int_equal(tkw_service_postpone(service, down.handle, 70), 1);
+        assert_int_equal(tkw_service_rearm(service, to.handle, 90), 1);
+        assert_int_equal(tkw_service_rearm(service, to.handle, 60), 1);
+
+        assert_int_equal(scene_go(&scene, 59), 0);
+        assert_int_equal(scene_go(&scene, 60), 1);
+        assert_int_equal(ran(&to), 1);
+        assert_int_equal(scene_go(&scene, 70), 1);
+        assert_int_equal(ran(&down), 1);
+        assert_int_equal(scene_go(&scene, 149), 0);
+        assert_int_equal(scene_go(&scene, 150), 1);
+        assert_int_equal(scene_go(&scene, 1000), fill);
+        assert_conserved(&scene);
+        scene_close(&scene);
+    }
+}
+
+/* Cancelled in the middle of the intake: the others come, it does not. */
+static void a_gap_in_the_intake_is_passed_over(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probes[10] = {0};
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    for (unsigned i = 0; i < COUNT_OF(probes); i++)
+        probe_arm(&scene, &probes[i], 100);
+    for (unsigned i = 0; i < COUNT_OF(probes); i += 3)
+        assert_int_equal(tkw_service_cancel(scene.service, probes[i].handle),
+                         1);
+    assert_int_equal(scene_go(&scene, 100), 6);
+    for (unsigned i = 0; i < COUNT_OF(probes); i++)
+        assert_int_equal(ran(&probes[i]), i % 3 != 0);
+    assert_int_equal(pool_figures(&scene).work.armed, 6);
+    scene_close(&scene);
+}
+
+/*
+ * A job that lost the race to be armed again remembers a place in the intake
+ * that is another's by now; it is not that one which is taken out.
+ */
+static void a_place_that_is_anothers_is_left_alone(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe loser = {0}, other = {0};
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    probe_arm(&scene, &loser, 10);
+    scene_rest(&scene); /* files it */
+    probe_arm(&scene, &other, 10);
+    struct job *job = job_find(scene.service, loser.handle);
+    tkw_pool_cancel(scene.service->shards[0]->pool, job->timer);
+    job->timer = job_find(scene.service, other.handle)->timer;
+    assert_int_equal(tkw_service_cancel(scene.service, loser.handle), 1);
+    assert_int_equal(scene_go(&scene, 10), 1);
+    assert_int_equal(ran(&other), 1);
+    scene_close(&scene);
+}
+
+/* However little memory there is: what waits in the intake has its place in
+ * the pool, and nobody takes it. */
+static void what_waits_has_its_place_in_the_pool(void **state)
+{
+    (void)state;
+    static struct probe filed[200], waiting[TKW_INTAKE];
+    memset(filed, 0, sizeof filed);
+    memset(waiting, 0, sizeof waiting);
+    struct scene scene;
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    for (size_t i = 0; i < COUNT_OF(filed); i++)
+        probe_arm(&scene, &filed[i], 1000);
+    scene_rest(&scene);
+    for (size_t i = 0; i < COUNT_OF(filed); i++)
+        assert_int_equal(
+            tkw_service_rearm(scene.service, filed[i].handle, HOUR), 1);
+    for (size_t i = 0; i < COUNT_OF(waiting); i++)
+        probe_arm(&scene, &waiting[i], 500);
+    account_fail(&scene.account, 0, FOR_EVER);
+    assert_int_equal(tkw_service_rearm(scene.service, waiting[5].handle, 500),
+                     1);
+
+    /* Each time earlier is arming again, which takes memory. */
+    int result = 1;
+    for (uint64_t i = 1; result == 1; i++)
+        result = tkw_service_postpone_at(
+            scene.service, filed[i % COUNT_OF(filed)].handle, HOUR - i * 10);
+    assert_int_equal(result, -ENOMEM);
+    assert_int_equal(scene_go(&scene, 499), 0);
+    assert_int_equal(scene_go(&scene, 500), COUNT_OF(waiting));
+    assert_int_equal(scene_go(&scene, HOUR), COUNT_OF(filed));
+    assert_conserved(&scene);
+    scene_close(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_cancelled_soon_costs_the_pool_nothing),
+        cmocka_unit_test(order_holds_whatever_waits_in_the_intake),
+        cmocka_unit_test(moves_are_on_time_wherever_a_timer_waits),
+        cmocka_unit_test(a_gap_in_the_intake_is_passed_over),
+        cmocka_unit_test(a_place_that_is_anothers_is_left_alone),
+        cmocka_unit_test(what_waits_has_its_place_in_the_pool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
