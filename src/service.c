@@ -156,6 +156,7 @@ int tkw_service_open(struct tkw_service **service,
         .log = config->log,
         .context = config->context,
         .earliest = TKW_NEVER,
+        .is_asleep = config->driver == TKW_DRIVER_NONE, /* always to be told */
     };
     sync_mutex_init(&made->mutex);
     sync_cond_init(&made->quiet);
@@ -189,6 +190,9 @@ static void hand_back(struct shard *shard, tkw_hand_back *each, void *context)
         uint64_t word = sync_get_acquire(&job->word);
         if ((word & JOB_ARMED) == 0)
             continue;
+        /* So that nobody, called from here, ends it once more. */
+        word = (word & ~JOB_ARMED) | JOB_CANCELLED;
+        sync_put_relaxed(&job->word, word);
         struct tkw_rest rest = {
             .handle = job_handle(shard, job, word),
             .due_ns = job->due_ns,

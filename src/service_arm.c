@@ -59,15 +59,15 @@ struct aim {
 };
 
 /*
- * What has come needs not wait for the next tick: it is due in the tick that it
- * fell in, though that has begun.
+ * What has come needs not wait for the next tick: it is due in the present one,
+ * though that has begun.  Not in an earlier one, or it could be run over and
+ * over before the clock is read again.
  */
 static struct aim aim_from(struct tkw_service *service, uint64_t now,
                            uint64_t due_ns)
 {
     if (due_ns <= now && due_ns != UINT64_MAX)
-        return (struct aim){due_ns,
-                            shifted(service, due_ns) / service->tick_ns};
+        return (struct aim){due_ns, shifted(service, now) / service->tick_ns};
     return (struct aim){due_ns, service_tick_of(service, due_ns)};
 }
 
@@ -145,15 +145,6 @@ static int peek_job(struct tkw_service *service, struct shard *shard,
     }
     *job = job_at(shard, index);
     return 0;
-}
-
-/* Take the job that was seen, its word being new. */
-static void take_job(struct shard *shard, struct job *job)
-{
-    if (job->index == shard->used)
-        sync_put_release(&shard->used, shard->used + 1); /* see job_find() */
-    else
-        shard->free = job->next;
 }
 
 /* Put a job on the list of those to be used again. */
@@ -274,10 +265,15 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
     sync_put_relaxed(&job->drop, task->drop);
     sync_put_relaxed(&job->argument, task->argument);
     job->callback = task->callback;
+    bool is_fresh = job->index == shard->used;
+    if (!is_fresh)
+        shard->free = job->next;
     uint64_t word = sync_get_relaxed(&job->word) & JOB_GENERATION;
     word += (UINT64_C(1) << JOB_GENERATION_SHIFT) | JOB_ARMED;
-    sync_put_release(&job->word, word); /* after what cancel reads */
-    take_job(shard, job);
+    /* Release: after what cancel reads, and what it writes. */
+    sync_put_release(&job->word, word);
+    if (is_fresh)
+        sync_put_release(&shard->used, shard->used + 1); /* see job_find() */
     if (handle != NULL)
         *handle = job_handle(shard, job, word);
     shard->armed++;
@@ -464,7 +460,8 @@ int tkw_service_cancel(struct tkw_service *service, tkw_handle handle)
 
 int tkw_service_cancel_sync(struct tkw_service *service, tkw_handle handle)
 {
-    if (is_in_callback(service) && sync_self()->handle == handle)
+    const struct sync_frame *frame = frame_of(service);
+    if (frame != NULL && frame->handle == handle)
         return -EDEADLK;
     int result = tkw_service_cancel(service, handle);
     if (result != -EBUSY)
@@ -492,9 +489,12 @@ enum tkw_state tkw_service_query(struct tkw_service *service, tkw_handle handle,
     struct job *job = job_find(service, handle);
     if (job == NULL)
         return TKW_STALE;
-    /* Acquire: of the timer that the word, read after it, still is of. */
-    uint64_t due = sync_get_acquire(&job->due_ns);
+    /* Under the mutex, word and time change together. */
+    struct shard *shard = shard_of(service, handle);
+    sync_lock(&shard->mutex);
+    uint64_t due = sync_get_relaxed(&job->due_ns);
     uint64_t word = sync_get_acquire(&job->word);
+    sync_unlock(&shard->mutex);
     if (!word_is_of(word, handle))
         return TKW_STALE;
     if (word & JOB_RUNNING)

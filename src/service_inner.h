@@ -67,7 +67,7 @@
 #define JOB_GENERATION (~UINT64_C(0) << JOB_GENERATION_SHIFT)
 
 struct job {
-    uint64_t word;   /* atomic */
+    _Alignas(JOB_ALIGNMENT) uint64_t word; /* atomic */
     uint64_t due_ns; /* written under the mutex, read by anyone */
     tkw_drop *drop;  /* the same */
     void *argument;  /* the same */
@@ -79,8 +79,7 @@ struct job {
     uint32_t index;
 };
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct job) == 64,
-               "a job takes one line");
+_Static_assert(sizeof(struct job) == JOB_ALIGNMENT, "a job takes one line");
 
 /* A list of jobs is its first one's index + 1, or 0; of those that were
  * cancelled, with their number above. */
@@ -111,7 +110,8 @@ struct shard {
     uint32_t finished; /* a list of jobs that have run */
     uint32_t batch_at;
     uint32_t batch_count;
-    tkw_tick next; /* when the pool is to be advanced next */
+    tkw_tick next;   /* when the pool is to be advanced next */
+    tkw_tick target; /* what it was advanced to, or is being; mutex */
     struct due batch[TKW_BATCH];
 
     uint32_t intake[TKW_INTAKE]; /* jobs: index + 1, or 0; mutex */
@@ -124,8 +124,9 @@ struct shard {
 
     /* Where cancelling threads write, apart from the rest. */
     char gap[64];
-    uint64_t cancelled;         /* atomic: how many, and the list of them */
-    uint64_t cancelled_running; /* atomic: how many had been armed again */
+    _Alignas(8) uint64_t cancelled; /* atomic: how many, and the list of them */
+    _Alignas(8) uint64_t
+        cancelled_running; /* atomic: how many had been armed again */
     char gap_behind[64];
 };
 
@@ -150,16 +151,17 @@ struct tkw_service {
 
     /* Atomics. */
     char gap[64];
-    tkw_tick earliest; /* the driver will come by then */
-    bool is_asleep;    /* ... and has to be woken to come earlier */
-    bool is_stopping;  /* start nothing, arm nothing */
-    bool is_active;    /* somebody is at running callbacks */
-    uint64_t last_ns;  /* the latest time that anybody was told */
-    uint64_t shift_ns; /* how far a wall clock was set back, altogether */
-    uint64_t pending;  /* counted only if there is a limit */
-    uint64_t wakeups;
-    uint64_t calls;
-    uint64_t steps_back;
+    _Alignas(8) tkw_tick earliest; /* the driver will come by then */
+    bool is_asleep;                /* ... and has to be woken to come earlier */
+    bool is_stopping;              /* start nothing, arm nothing */
+    bool is_active;                /* somebody is at running callbacks */
+    _Alignas(8) uint64_t last_ns;  /* the latest time that anybody was told */
+    _Alignas(8)
+        uint64_t shift_ns; /* how far a wall clock was set back, altogether */
+    _Alignas(8) uint64_t pending; /* counted only if there is a limit */
+    _Alignas(8) uint64_t wakeups;
+    _Alignas(8) uint64_t calls;
+    _Alignas(8) uint64_t steps_back;
     char gap_behind[64];
 
     struct shard *shards[TKW_SHARDS_MAX];
@@ -249,10 +251,20 @@ static inline void count_out(struct tkw_service *service)
         sync_add_relaxed(&service->pending, (uint64_t)-1);
 }
 
+/* The callback of a service that the calling thread is in; else NULL. */
+static inline const struct sync_frame *
+frame_of(const struct tkw_service *service)
+{
+    const struct sync_frame *frame = sync_self()->inside;
+    while (frame != NULL && frame->service != service)
+        frame = frame->outer;
+    return frame;
+}
+
 /* Is the calling thread inside a callback of this service? */
 static inline bool is_in_callback(const struct tkw_service *service)
 {
-    return sync_self()->service == service;
+    return frame_of(service) != NULL;
 }
 
 #endif

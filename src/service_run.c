@@ -35,6 +35,18 @@ static void file_anew(struct tkw_service *service, struct shard *shard)
     sync_unlock(&shard->mutex);
 }
 
+/* What the log hook does counts as done in a callback. */
+static void tell_log(struct tkw_service *service, const char *message)
+{
+    if (service->log == NULL)
+        return;
+    struct sync_self *self = sync_self();
+    struct sync_frame frame = {.service = service, .outer = self->inside};
+    self->inside = &frame;
+    service->log(service->context, message);
+    self->inside = frame.outer;
+}
+
 /*
  * Read the clock.  Returns the time as the pools are to see it, which never
  * goes back; `*now` is what callbacks are told.
@@ -44,8 +56,7 @@ static uint64_t see_clock(struct tkw_service *service, uint64_t *now)
     uint64_t read = service->clock.now(service->clock.context);
     if (read < service->read_ns) {
         sync_add_relaxed(&service->steps_back, 1);
-        if (service->log != NULL)
-            service->log(service->context, "the clock went back");
+        tell_log(service, "the clock went back");
     }
     service->read_ns = read;
     if (!service->clock.is_wall) {
@@ -134,31 +145,46 @@ static void take_by_wall(struct tkw_service *service, struct shard *shard,
             batch_add(shard, &shot);
             continue;
         }
-        tkw_tick deadline = service_tick_of(service, job->due_ns);
-        tkw_pool_arm(shard->pool, &job->timer, deadline, shot.user);
+        job->deadline = service_tick_of(service, job->due_ns);
+        tkw_pool_arm(shard->pool, &job->timer, job->deadline, shot.user);
     }
     shard->next = tkw_pool_next(shard->pool);
 }
 
-/* Advance a shard and fill its batch. */
+/* A later time is taken; that the clock went back, the next pass will see. */
+static void look_again(struct tkw_service *service, uint64_t *now)
+{
+    uint64_t read = service->clock.now(service->clock.context);
+    if (read > *now)
+        *now = read;
+}
+
+/* Advance a shard and fill its batch; on a wall clock, by the latest time. */
 static void refill(struct tkw_service *service, struct shard *shard,
-                   tkw_tick tick, uint64_t now)
+                   tkw_tick tick, uint64_t *now)
 {
     bool is_there;
+    bool is_wall = service->clock.is_wall;
     shard->batch_at = 0;
     shard->batch_count = 0;
-    do {
+    for (;;) {
         sync_lock(&shard->mutex);
         give_back_finished(shard);
         shard_reap(shard, REAPED_AT_ONCE);
         timer_file_all(shard);
+        shard->target = tick;
         is_there = tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);
-        if (is_there && service->clock.is_wall)
-            take_by_wall(service, shard, now);
+        if (is_wall)
+            look_again(service, now);
+        if (is_there && is_wall)
+            take_by_wall(service, shard, *now);
         else if (is_there)
             take_many(shard);
         sync_unlock(&shard->mutex);
-    } while (!is_there);
+        if (is_there || sync_get_ordered(&service->is_stopping))
+            return;
+        sync_yield(); /* a long way: whoever waits for the lock goes first */
+    }
 }
 
 /* The callback has returned, and is armed again or not. */
@@ -193,8 +219,7 @@ static void end_job(struct tkw_service *service, struct shard *shard,
 }
 
 /* Run the first timer of a batch, if it is still to be run. */
-static bool run_first(struct tkw_service *service, struct shard *shard,
-                      uint64_t now)
+static bool run_first(struct tkw_service *service, struct shard *shard)
 {
     struct due due = shard->batch[shard->batch_at++];
     struct job *job = due.job;
@@ -208,20 +233,20 @@ static bool run_first(struct tkw_service *service, struct shard *shard,
     /* Before the callback: who sees what it did finds it counted. */
     sync_put_relaxed(&shard->fired, shard->fired + 1);
     count_out(service);
+    /* Its time has come, even if a wall clock was set back just now. */
+    uint64_t now = tkw_service_now(service);
     struct tkw_firing firing = {
         .service = service,
         .handle = job_handle(shard, job, running),
         .due_ns = due_ns,
-        .now_ns = now,
+        .now_ns = now > due_ns ? now : due_ns,
     };
     struct sync_self *self = sync_self();
-    struct sync_self outer = *self;
-    self->service = service;
-    self->handle = firing.handle;
+    struct sync_frame frame = {service, firing.handle, self->inside};
+    self->inside = &frame;
     job->callback(job->argument, &firing);
     end_job(service, shard, job); /* which may drop, and that may stop */
-    self->service = outer.service;
-    self->handle = outer.handle;
+    self->inside = frame.outer;
     return true;
 }
 
@@ -260,16 +285,40 @@ static struct shard *first_shard(const struct tkw_service *service,
     return first;
 }
 
-/* When a shard needs to be visited next. */
+/* Try again to file anew what is held, and what is held up by it. */
+static void file_held(struct tkw_service *service, struct shard *shard)
+{
+    sync_lock(&shard->mutex);
+    for (uint32_t i = shard->batch_at; i < shard->batch_count; i++) {
+        const struct due *due = &shard->batch[i];
+        if (sync_get_acquire(&due->job->word) == due->word)
+            job_arm_again(service, shard, due->job, due->word,
+                          service_tick_of(service, due->job->due_ns));
+    }
+    sync_unlock(&shard->mutex);
+}
+
+/* Visit every shard once.  Relaxed: whoever is to see that `earliest` is new
+ * locks a shard after we did. */
+static void visit_all(struct tkw_service *service, tkw_tick tick, uint64_t *now)
+{
+    sync_put_relaxed(&service->earliest, TKW_NEVER);
+    for (uint32_t i = 0; i < service->shard_count; i++) {
+        struct shard *shard = service->shards[i];
+        if (shard->batch_at == shard->batch_count)
+            refill(service, shard, tick, now);
+        else if (is_held(service, shard, *now))
+            file_held(service, shard);
+    }
+}
+
+/* When a shard needs to be visited next; what is held, with every tick. */
 static tkw_tick next_of(struct tkw_service *service, const struct shard *shard,
-                        uint64_t now)
+                        tkw_tick tick, uint64_t now)
 {
     if (shard->batch_at == shard->batch_count)
         return shard->next;
-    if (is_held(service, shard, now))
-        return service_tick_of(service,
-                               shard->batch[shard->batch_at].job->due_ns);
-    return shard->batch[shard->batch_at].deadline;
+    return is_held(service, shard, now) ? tick + 1 : tick;
 }
 
 /* Run what is due, at most so many.  Returns how many were run. */
@@ -277,25 +326,19 @@ static int pass(struct tkw_service *service, int most)
 {
     uint64_t now;
     tkw_tick tick = see_clock(service, &now) / service->tick_ns;
-    /* Relaxed: whoever is to see this locks a shard after we did. */
-    sync_put_relaxed(&service->earliest, TKW_NEVER);
-    for (uint32_t i = 0; i < service->shard_count; i++) {
-        struct shard *shard = service->shards[i];
-        if (shard->batch_at == shard->batch_count)
-            refill(service, shard, tick, now);
-    }
+    visit_all(service, tick, &now);
 
     int count = 0;
     struct shard *shard;
     while (count < most && (shard = first_shard(service, now)) != NULL &&
            !sync_get_ordered(&service->is_stopping)) {
-        count += run_first(service, shard, now);
+        count += run_first(service, shard);
         if (shard->batch_at == shard->batch_count)
-            refill(service, shard, tick, now);
+            refill(service, shard, tick, &now);
     }
 
     for (uint32_t i = 0; i < service->shard_count; i++)
-        service_lower(service, next_of(service, service->shards[i], now));
+        service_lower(service, next_of(service, service->shards[i], tick, now));
     return count;
 }
 
@@ -349,6 +392,8 @@ int tkw_service_run(struct tkw_service *service, int budget)
         return -EINVAL;
     if (is_in_callback(service))
         return -EDEADLK;
+    if (sync_get_relaxed(&service->is_stopping))
+        return 0;
     if (!enter(service))
         return -EBUSY;
     int count = pass(service, budget == 0 ? INT_MAX : budget);
@@ -358,5 +403,10 @@ int tkw_service_run(struct tkw_service *service, int budget)
 
 uint64_t tkw_service_next(struct tkw_service *service)
 {
-    return time_of(service, sync_get_relaxed(&service->earliest));
+    if (sync_get_relaxed(&service->is_stopping))
+        return UINT64_MAX;
+    /* While somebody runs callbacks nobody knows, until all is visited. */
+    if (sync_get_ordered(&service->is_active))
+        return tkw_service_now(service);
+    return time_of(service, sync_get_ordered(&service->earliest));
 }

@@ -76,12 +76,12 @@ int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline)
 
 int timer_postpone(struct shard *shard, struct job *job, tkw_tick deadline)
 {
-    if (deadline < job->deadline)
+    /* What is due, or about to be, is armed again by the pool as well. */
+    bool is_due = job->deadline <= shard->target && !is_waiting(shard, job);
+    if (deadline < job->deadline || is_due)
         return timer_rearm(shard, job, deadline);
-    int result = 1;
-    if (!is_waiting(shard, job))
-        result = tkw_pool_postpone(shard->pool, job->timer, deadline);
-    if (result == 1)
-        job->deadline = deadline;
-    return result;
+    job->deadline = deadline;
+    if (is_waiting(shard, job))
+        return 1;
+    return tkw_pool_postpone(shard->pool, job->timer, deadline);
 }

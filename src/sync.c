@@ -6,6 +6,7 @@
 #include "sync.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -43,8 +44,11 @@ int sync_start(struct sync_thread *thread, void *(*run)(void *), void *argument,
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&thread->thread, NULL, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0)
-        pthread_setname_np(thread->thread, name);
+    if (error == 0) {
+        char shown[16] = ""; /* as many as the system has room for */
+        strncpy(shown, name, sizeof shown - 1);
+        pthread_setname_np(thread->thread, shown);
+    }
     return -error;
 }
 

@@ -18,11 +18,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A callback that a thread is in, and the one that this was called from. */
+struct sync_frame {
+    const void *service;
+    uint64_t handle;
+    const struct sync_frame *outer;
+};
+
 /* What a thread knows of itself. */
 struct sync_self {
-    uint32_t number;     /* counts threads from 1; 0: not counted yet */
-    const void *service; /* whose callback it runs, or NULL ... */
-    uint64_t handle;     /* ... and of which timer */
+    uint32_t number; /* counts threads from 1; 0: not counted yet */
+    const struct sync_frame *inside; /* NULL: of no callback */
 };
 
 #ifdef TKW_SYNC
@@ -30,6 +36,7 @@ struct sync_self {
 #else
 
 #include <pthread.h>
+#include <sched.h>
 
 /* Where the scheduler of tests may let another thread go on.  A function, so
  * that the coverage of both builds can be put together. */
@@ -85,6 +92,12 @@ static inline void sync_wait(struct sync_cond *cond, struct sync_mutex *mutex)
 static inline void sync_broadcast(struct sync_cond *cond)
 {
     pthread_cond_broadcast(&cond->cond);
+}
+
+/* Let others have a lock that was just given up. */
+static inline void sync_yield(void)
+{
+    sched_yield();
 }
 
 static inline void sync_join(struct sync_thread *thread)

@@ -109,6 +109,21 @@ static void fill_up(struct probe *probe)
     fill(probe->scene, 2000);
 }
 
+static void scene_open_by_wall(struct scene *scene)
+{
+    scene_open_tens(scene, 0, TKW_DRIVER_NONE);
+    tkw_service_close(scene->service, NULL, NULL);
+    tkw_hand_be_wall(scene->hand, true);
+    struct tkw_service_config config = {
+        .tick_ns = 10,
+        .shards = 1,
+        .driver = TKW_DRIVER_NONE,
+        .clock = tkw_hand_clock(scene->hand),
+        .allocator = &scene->account.allocator,
+    };
+    assert_int_equal(tkw_service_open(&scene->service, &config), 0);
+}
+
 /*
  * A wall clock is set back, while there is no memory to file anything anew: not
  * even what was taken out as due already runs before its time has come again.
@@ -118,26 +133,20 @@ static void without_memory_a_wall_clock_set_back_is_followed(void **state)
     (void)state;
     struct scene scene;
     struct probe first = {.act = fill_up}, second = {0}, third = {0};
-    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
-    tkw_service_close(scene.service, NULL, NULL);
-    tkw_hand_be_wall(scene.hand, true);
-    struct tkw_service_config config = {
-        .tick_ns = 10,
-        .shards = 1,
-        .driver = TKW_DRIVER_NONE,
-        .clock = tkw_hand_clock(scene.hand),
-        .allocator = &scene.account.allocator,
-    };
-    assert_int_equal(tkw_service_open(&scene.service, &config), 0);
+    struct probe fourth = {0};
+    scene_open_by_wall(&scene);
     probe_arm_at(&scene, &first, 1000);
     probe_arm_at(&scene, &second, 1000);
     probe_arm_at(&scene, &third, 1000);
+    probe_arm_at(&scene, &fourth, 1000);
     tkw_hand_set(scene.hand, 1000);
     assert_int_equal(tkw_service_run(scene.service, 1), 1);
 
     assert_int_equal(scene_go(&scene, 500), 0);
-    assert_int_equal(tkw_service_next(scene.service), 1000);
+    assert_int_equal(tkw_service_next(scene.service), 510); /* tries again */
     assert_int_equal(tkw_service_cancel(scene.service, second.handle), 1);
+    assert_int_equal(tkw_service_cancel(scene.service, fourth.handle), 1);
+    assert_int_equal(scene_go(&scene, 998), 0);
     assert_int_equal(scene_go(&scene, 999), 0);
     assert_int_equal(scene_go(&scene, 1000), 1);
     assert_int_equal(ran(&third), 1);
@@ -154,6 +163,50 @@ static void without_memory_a_wall_clock_set_back_is_followed(void **state)
         tkw_hand_set(scene.hand, 2010);
         assert_true(tkw_service_run(scene.service, 0) > 0);
     }
+    scene_close(&scene);
+}
+
+/* What was held for want of memory holds up nobody once there is some. */
+static void what_is_held_is_let_go_when_memory_is_back(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe first = {.act = fill_up}, second = {0}, soon = {0};
+    scene_open_by_wall(&scene);
+    probe_arm_at(&scene, &first, 1000);
+    probe_arm_at(&scene, &second, 1000);
+    tkw_hand_set(scene.hand, 1000);
+    assert_int_equal(tkw_service_run(scene.service, 1), 1);
+    assert_int_equal(scene_go(&scene, 500), 0);
+    account_fail(&scene.account, 0, 0);
+    probe_arm_at(&scene, &soon, 600);
+    assert_int_equal(scene_go(&scene, 600), 1);
+    assert_int_equal(ran(&soon), 1);
+    assert_int_equal(scene_go(&scene, 999), 0);
+    assert_int_equal(scene_go(&scene, 1010), 1);
+    assert_int_equal(ran(&second), 1);
+    scene_close(&scene);
+}
+
+static void turn_and_arm_the_other(struct probe *probe)
+{
+    tkw_hand_turn(probe->scene->hand, 2);
+    probe_arm(probe->scene, probe->other, 0);
+}
+
+/* A delay of 0 does not wait for the next tick, on a wall clock either, though
+ * the clock went on since the pass began. */
+static void on_a_wall_clock_now_is_now(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probe = {.act = turn_and_arm_the_other}, other = {0};
+    probe.other = &other;
+    scene_open_by_wall(&scene);
+    tkw_hand_set(scene.hand, 1003);
+    probe_arm(&scene, &probe, 0);
+    assert_int_equal(tkw_service_run(scene.service, 0), 2);
+    assert_int_equal(ran(&other), 1);
     scene_close(&scene);
 }
 
@@ -237,6 +290,8 @@ int main(void)
         cmocka_unit_test(arming_beyond_the_last_place_is_refused),
         cmocka_unit_test(without_memory_nothing_is_armed_again),
         cmocka_unit_test(without_memory_a_wall_clock_set_back_is_followed),
+        cmocka_unit_test(what_is_held_is_let_go_when_memory_is_back),
+        cmocka_unit_test(on_a_wall_clock_now_is_now),
         cmocka_unit_test(a_timer_without_drop_function_is_let_go),
         cmocka_unit_test(at_the_end_of_time_the_driver_sleeps),
         cmocka_unit_test(a_wake_is_not_lost_before_the_wait),

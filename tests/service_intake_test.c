@@ -103,6 +103,21 @@ static void moves_are_on_time_wherever_a_timer_waits(void **state)
     }
 }
 
+/* Due, but not filed yet: it can be put off all the same. */
+static void what_is_due_in_the_intake_can_be_put_off(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probe = {0};
+    scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
+    scene_rest(&scene);
+    probe_arm(&scene, &probe, 0);
+    assert_int_equal(tkw_service_postpone(scene.service, probe.handle, 50), 1);
+    assert_int_equal(scene_go(&scene, 1049), 0);
+    assert_int_equal(scene_go(&scene, 1050), 1);
+    scene_close(&scene);
+}
+
 /* Cancelled in the middle of the intake: the others come, it does not. */
 static void a_gap_in_the_intake_is_passed_over(void **state)
 {
@@ -179,15 +194,55 @@ static void what_waits_has_its_place_in_the_pool(void **state)
     scene_close(&scene);
 }
 
+static void do_nothing(void *argument, const struct tkw_firing *firing)
+{
+    (void)argument;
+    (void)firing;
+}
+
+/* Postponing what is ready is arming again, and takes of no reserve either. */
+static void postponing_what_is_ready_takes_nobodys_place(void **state)
+{
+    (void)state;
+    enum { READY = 60000 };
+    static tkw_handle ready[READY];
+    static struct probe waiting[TKW_INTAKE - 4];
+    memset(waiting, 0, sizeof waiting);
+    struct scene scene;
+    struct tkw_task task = {do_nothing, NULL, NULL};
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    struct tkw_service *service = scene.service;
+    for (size_t i = 0; i < READY; i++)
+        assert_int_equal(tkw_service_arm(service, &ready[i], 10, task), 0);
+    tkw_hand_set(scene.hand, 20);
+    assert_int_equal(tkw_service_run(service, 1), 1);
+
+    account_fail(&scene.account, 0, FOR_EVER);
+    for (size_t i = 0; i < COUNT_OF(waiting); i++)
+        probe_arm(&scene, &waiting[i], 50);
+    bool is_full = false;
+    for (size_t i = 2 * TKW_BATCH; i < READY; i++)
+        is_full |= tkw_service_postpone(service, ready[i], HOUR) == -ENOMEM;
+    assert_true(is_full);
+    tkw_hand_set(scene.hand, 70);
+    while (tkw_service_run(service, 0) > 0)
+        continue;
+    for (size_t i = 0; i < COUNT_OF(waiting); i++)
+        assert_int_equal(ran(&waiting[i]), 1);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_cancelled_soon_costs_the_pool_nothing),
         cmocka_unit_test(order_holds_whatever_waits_in_the_intake),
         cmocka_unit_test(moves_are_on_time_wherever_a_timer_waits),
+        cmocka_unit_test(what_is_due_in_the_intake_can_be_put_off),
         cmocka_unit_test(a_gap_in_the_intake_is_passed_over),
         cmocka_unit_test(a_place_that_is_anothers_is_left_alone),
         cmocka_unit_test(what_waits_has_its_place_in_the_pool),
+        cmocka_unit_test(postponing_what_is_ready_takes_nobodys_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

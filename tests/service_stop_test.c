@@ -227,7 +227,9 @@ static void *arm_until_refused(void *argument)
     do {
         armer->last = tkw_service_arm(service, NULL, armer->armed % 3, task);
         armer->armed += armer->last == 0;
-    } while (armer->last == 0 && armer->armed < 1000000);
+        if (armer->armed % 100 == 0)
+            have_patience(); /* let the driver have the locks */
+    } while (armer->last == 0);
     return NULL;
 }
 

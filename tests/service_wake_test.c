@@ -279,9 +279,9 @@ static void a_wait_may_end_for_no_reason(void **state)
     scene_close(&scene);
 }
 
-/* Without a driver nobody sleeps, so nobody is woken; the clock's wait is not
-   used at all. */
-static void without_a_driver_nobody_waits(void **state)
+/* Without a driver the clock's wait is not used at all; but who sleeps until
+   what next told is to hear of a timer that is earlier. */
+static void without_a_driver_the_clock_is_woken_for_a_new_earliest(void **state)
 {
     (void)state;
     struct scene scene;
@@ -297,9 +297,14 @@ static void without_a_driver_nobody_waits(void **state)
                                            .driver = TKW_DRIVER_NONE});
     scene.hand = hand;
     probe_arm(&scene, &probe, HOUR);
-    assert_int_equal(scene_go(&scene, HOUR), 1);
+    assert_int_equal(tkw_service_counters(scene.service).calls, 1);
+    probe_arm(&scene, &probe, 2 * HOUR);
+    assert_int_equal(tkw_service_counters(scene.service).calls, 1);
+    probe_arm(&scene, &probe, HOUR / 2);
+    assert_int_equal(tkw_service_counters(scene.service).calls, 2);
+    assert_true(tkw_service_next(scene.service) <= HOUR / 2);
+    assert_int_equal(scene_go(&scene, HOUR), 2);
     assert_int_equal(atomic_load(&witness.waits), 0);
-    assert_int_equal(tkw_service_counters(scene.service).calls, 0);
     scene_close(&scene);
 }
 
@@ -315,7 +320,8 @@ int main(void)
         cmocka_unit_test(cancelled_timers_wake_at_most_once),
         cmocka_unit_test(the_wait_ends_no_later_than_the_earliest),
         cmocka_unit_test(a_wait_may_end_for_no_reason),
-        cmocka_unit_test(without_a_driver_nobody_waits),
+        cmocka_unit_test(
+            without_a_driver_the_clock_is_woken_for_a_new_earliest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

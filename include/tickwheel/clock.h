@@ -57,7 +57,8 @@ struct tkw_clock {
     void *context;
     /*
      * Whether timers follow when time goes back: those that are pending then
-     * wait until their time has come again.  Otherwise time is taken to stand
+     * wait until their time has come again (those of equal times no longer in
+     * the order they were armed).  Otherwise time is taken to stand
      * still until the clock has caught up.
      */
     bool is_wall;
@@ -91,8 +92,9 @@ TKW_EXPORT void tkw_hand_set(struct tkw_hand *hand, uint64_t now_ns);
 
 /*
  * Wait until the service's driver sleeps again: then all callbacks that were
- * due have returned.  Without a driver there is nothing to wait for, and this
- * never returns; nor does it inside a callback.
+ * due have returned.  Without a driver, or once the service was stopped, there
+ * is nothing to wait for, and this never returns; nor does it inside of a
+ * callback.
  */
 TKW_EXPORT void tkw_hand_settle(struct tkw_hand *hand);
 

@@ -33,7 +33,8 @@
  *     run before all others.
  *
  * A callback that takes long delays the others: it has the only thread there is
- * for them.
+ * for them.  With TKW_ROUNDS and a short tick a jump of the clock is dear: the
+ * driver makes a turn of the ring for every `size` ticks that have passed.
  *
  * Caveats.  A child of fork() must not use the service, nor close it: its
  * thread is not there.  Nothing here may be called from a signal handler.  The
@@ -62,7 +63,7 @@ struct tkw_firing {
     struct tkw_service *service;
     tkw_handle handle;
     uint64_t due_ns; /* when it was to be called, as asked for ... */
-    uint64_t now_ns; /* ... and a time shortly before it was */
+    uint64_t now_ns; /* ... and when it was: the difference is how late */
 };
 
 typedef void tkw_callback(void *argument, const struct tkw_firing *firing);
@@ -99,7 +100,9 @@ struct tkw_service_config {
     size_t timers_max;                     /* refuse to arm more; 0: no limit */
     const char *thread_name;               /* NULL: "tickwheel" */
     void (*thread_start)(void *context);   /* called first by its thread */
-    void (*log)(void *context, const char *message); /* of what is odd */
+    void (*log)(void *context, const char *message); /* of what is odd; it may
+                                                        do what a callback may
+                                                        */
     void *context;                                   /* for these two */
     uint64_t reserved[4];                            /* must be 0 */
 };
@@ -151,10 +154,12 @@ TKW_EXPORT int tkw_service_open(struct tkw_service **service,
  * of 0 is called as soon as possible, by the same way as all others.  A sum
  * beyond the end of time never comes.  *Any thread*.
  *
- * Returns 0 and the handle in `*handle` (may be NULL), or with nothing changed:
+ * Returns 0 and the handle in `*handle` (may be NULL), stored before the
+ * callback can start, or with nothing changed:
  *   -EINVAL     there is no callback;
  *   -ENOMEM     there is no memory;
- *   -EAGAIN     as many timers as allowed are pending;
+ *   -EAGAIN     as many timers as allowed are pending, or the shard of this
+ *               thread has as many as it can, some 134 million;
  *   -ESHUTDOWN  the service was stopped.
  */
 TKW_EXPORT int tkw_service_arm(struct tkw_service *service, tkw_handle *handle,
@@ -171,8 +176,9 @@ TKW_EXPORT int tkw_service_arm_at(struct tkw_service *service,
  * start one again whose callback is running, in the callback or elsewhere.
  * Among equals it is the last.  *Any thread*.
  *
- * Returns 1, or 0 if the timer is neither, or is running and was cancelled; or
- * with nothing changed -ENOMEM, -EAGAIN or -ESHUTDOWN.
+ * Returns 1, or 0 if the timer is neither, or is running and was cancelled:
+ * then nothing more is called or dropped; or with nothing changed -ENOMEM,
+ * -EAGAIN or -ESHUTDOWN.
  */
 TKW_EXPORT int tkw_service_rearm(struct tkw_service *service, tkw_handle handle,
                                  uint64_t delay_ns);
@@ -183,8 +189,8 @@ TKW_EXPORT int tkw_service_rearm_at(struct tkw_service *service,
  * Move a timer that is pending, cheaply if to a later time; among equals it may
  * then have any place.  *Any thread*.
  *
- * Returns 1, or 0 if the timer is not pending (any more), or with nothing
- * changed -ENOMEM or -ESHUTDOWN.
+ * Returns 1, or 0 if the timer is not pending (any more), its callback running
+ * included; or with nothing changed -ENOMEM or -ESHUTDOWN.
  */
 TKW_EXPORT int tkw_service_postpone(struct tkw_service *service,
                                     tkw_handle handle, uint64_t delay_ns);
@@ -199,7 +205,7 @@ TKW_EXPORT int tkw_service_postpone_at(struct tkw_service *service,
  *   -EBUSY  its callback is running now, and will not run again: what it has
  *           been armed for meanwhile is stopped, and it can not be armed again.
  *           If it had been, its drop function is called when the callback has
- *           returned.
+ *           returned.  Otherwise the argument is the callback's.
  */
 TKW_EXPORT int tkw_service_cancel(struct tkw_service *service,
                                   tkw_handle handle);
@@ -211,7 +217,8 @@ TKW_EXPORT int tkw_service_cancel(struct tkw_service *service,
  *   -EDEADLK  it is the callback of this very timer that asks; nothing has
  *             changed.
  *
- * Do not hold a lock that the callback takes.
+ * Do not hold a lock that the callback takes.  A 0 because somebody else has
+ * cancelled it does not wait for the drop function that they are calling.
  */
 TKW_EXPORT int tkw_service_cancel_sync(struct tkw_service *service,
                                        tkw_handle handle);
@@ -251,7 +258,9 @@ TKW_EXPORT int tkw_service_run(struct tkw_service *service, int budget);
 
 /*
  * Without a driver: when to call tkw_service_run() next; it may find nothing
- * due then.  UINT64_MAX: not before something is armed.  *Any thread*.
+ * due then.  UINT64_MAX: not before something is armed; or the service was
+ * stopped.  While another thread is at running, that is now.  Whoever sleeps
+ * until then hears of an earlier timer by the clock's wake().  *Any thread*.
  */
 TKW_EXPORT uint64_t tkw_service_next(struct tkw_service *service);
 
@@ -266,10 +275,12 @@ TKW_EXPORT void tkw_service_stop(struct tkw_service *service);
 /*
  * Stop, end the thread, hand back every timer that is pending, and free the
  * service.  For each of them `each` is called (may be NULL), then its drop
- * function.  NULL is a service that is fine to close.
+ * function; both may still ask and cancel.  NULL is a service that is fine to
+ * close.
  *
- * *Owner*: nobody may use the service meanwhile or afterwards; it may be called
- * in a callback of another service, but not of this one.
+ * *Owner*: nobody else may use the service meanwhile, and nobody afterwards; it
+ * may be called in a callback of another service, but not of this one, nor by
+ * `thread_start`.
  *
  * Returns 0, or -EDEADLK from inside a callback, with nothing changed.
  */

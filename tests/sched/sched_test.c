@@ -527,10 +527,11 @@ static void *know_oneself(void *unused)
 {
     (void)unused;
     sched_require(sync_self()->number == 2);
-    sched_require(sync_self()->handle == 0);
-    sync_self()->handle = 20;
+    struct sync_frame frame = {.handle = 20};
+    sched_require(sync_self()->inside == NULL);
+    sync_self()->inside = &frame;
     SYNC_POINT();
-    sched_require(sync_self()->handle == 20);
+    sched_require(sync_self()->inside == &frame);
     return NULL;
 }
 
@@ -539,12 +540,13 @@ static void two_selves(void)
     struct sync_thread thread;
 
     sched_require(sync_self()->number == 1);
-    sched_require(sync_self()->handle == 0);
-    sync_self()->handle = 10;
+    struct sync_frame frame = {.handle = 10};
+    sched_require(sync_self()->inside == NULL);
+    sync_self()->inside = &frame;
     sched_require(sync_start(&thread, know_oneself, NULL, "other") == 0);
-    sched_require(sync_self()->handle == 10);
+    sched_require(sync_self()->inside == &frame);
     sync_join(&thread);
-    sched_require(sync_self()->handle == 10);
+    sched_require(sync_self()->inside == &frame);
 }
 
 static void each_thread_has_its_self_new_in_each_schedule(void **state)

@@ -27,6 +27,7 @@ static const struct sched_scenario scenarios[] = {
     SCENARIO(count_against_clearing),
     SCENARIO(query_against_fire_and_reuse),
     SCENARIO(stale_cancel_against_reuse),
+    SCENARIO(guess_against_arm),
     SCENARIO(reuse_against_a_batch),
 
     SCENARIO(postpone_against_fire),

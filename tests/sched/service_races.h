@@ -21,6 +21,7 @@ void cancel_joined_then_close(void);
 void count_against_clearing(void);
 void query_against_fire_and_reuse(void);
 void stale_cancel_against_reuse(void);
+void guess_against_arm(void);
 void reuse_against_a_batch(void);
 
 /* service_races_move.c */

@@ -6,6 +6,7 @@
  */
 #include "service_races.h"
 
+#include "service_inner.h"
 #include "service_scene.h"
 
 /* A timer that is due at the next turn of a tick, the driver sleeping. */
@@ -317,6 +318,41 @@ void stale_cancel_against_reuse(void)
     sched_require(next->started == 0);
     scene_turn(2 * SCENE_TICK);
     sched_require(next->started == 1);
+    scene_end();
+}
+
+/* The handle that the next use of its place will have. */
+static void cancel_a_guess(struct probe *probe)
+{
+    tkw_handle guess = probe->handle + (UINT64_C(1) << 32);
+    probe->answer = tkw_service_cancel(scene.service, guess);
+}
+
+static void arm_all(struct probe *probe)
+{
+    (void)probe;
+    for (int i = 0; i < SCENE_PROBES; i++)
+        probe_must_arm(&scene.probes[i], SCENE_FAR);
+}
+
+/* Who cancels by a guessed handle stops that timer, or none; but nothing else
+ * is lost: the places that are free stay so. */
+void guess_against_arm(void)
+{
+    scene_open((struct scene_config){0});
+    arm_all(NULL);
+    for (int i = 0; i < SCENE_PROBES; i++)
+        sched_require(probe_cancel(&scene.probes[i]) == 1);
+    scene_turn(SCENE_TICK); /* they are cleared away */
+    for (int i = 0; i < SCENE_PROBES; i++)
+        scene.probes[i].is_over = false;
+    struct probe *last = &scene.probes[0];
+    scene_race(last, cancel_a_guess, arm_all);
+    unsigned dropped = 0;
+    for (int i = 0; i < SCENE_PROBES; i++)
+        dropped += scene.probes[i].dropped;
+    sched_require(dropped == SCENE_PROBES + (unsigned)last->answer);
+    sched_require(scene.service->shards[0]->used <= SCENE_PROBES + 1);
     scene_end();
 }
 

@@ -55,4 +55,9 @@ static inline void sync_be_punctual(void)
 {
 }
 
+static inline void sync_yield(void)
+{
+    sched_point();
+}
+
 #endif
