@@ -1,9 +1,9 @@
 /*
  * service_inner.h - what a service is made of, for the files that make it.
  *
- *     any thread                shard                        one runner
- *     arm, rearm ----lock---> [ pool ] --advance, pop--> [ batch ] --> callback
- *     cancel ---- swap -----> [ job's word ] <---- swap: "I run it" ----'
+ *     any thread             shard                         one runner
+ *     arm, move --lock--> [ intake, pool ] --pop--> [ batch ] --> callback
+ *     cancel --- swap --> [ job's word ] <-- swap: "I run it" ---'
  *
  * A timer is a job: a line of memory that says what to call, and a word that
  * says what has become of it.  The pool of the job's shard tells when.  The

@@ -5,6 +5,8 @@
  */
 #include "service_inner.h"
 
+#include <fcntl.h>
+
 #include "allocator.h"
 #include "clock_inner.h"
 #include "service_support.h"
@@ -283,6 +285,26 @@ static void a_wake_is_not_lost_before_the_wait(void **state)
     }
 }
 
+/* A child that runs another program does not inherit the descriptors. */
+static void descriptors_are_closed_by_exec(void **state)
+{
+    (void)state;
+    enum { MOST = 256 };
+    bool was_open[MOST];
+    for (int i = 0; i < MOST; i++)
+        was_open[i] = fcntl(i, F_GETFD) >= 0;
+    struct tkw_clock clock;
+    assert_int_equal(clock_open(&clock, TKW_WALL, &allocator_plain), 0);
+    int count = 0;
+    for (int i = 0; i < MOST; i++) {
+        int flags = was_open[i] ? -1 : fcntl(i, F_GETFD);
+        count += flags >= 0;
+        assert_true(flags < 0 || (flags & FD_CLOEXEC));
+    }
+    assert_int_equal(count, 2);
+    clock_close(&clock, &allocator_plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_timer_without_drop_function_is_let_go),
         cmocka_unit_test(at_the_end_of_time_the_driver_sleeps),
         cmocka_unit_test(a_wake_is_not_lost_before_the_wait),
+        cmocka_unit_test(descriptors_are_closed_by_exec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
