@@ -13,7 +13,7 @@
  *
  * A cancelled job is still armed in the pool.  Whoever cancels it puts it on
  * the shard's stack of cancelled jobs, and whoever holds the mutex next takes
- * some of them out: see reap().
+ * some of them out: see shard_reap().
  *
  * docs/concurrency.md has the stories of what may race.
  */
