@@ -1,10 +1,12 @@
 /*
  * service_run.c - who runs the callbacks: the driver, or the caller of run().
  *
- * A pass reads the clock once, visits every shard, and takes what is due from
- * its pool, a batch at a time; of the batches, the timer with the earliest tick
- * is run next, so that ticks are in order over all shards.  Whatever is armed
- * meanwhile in a shard that has been visited is announced through `earliest`.
+ * A pass reads the clock once to see what is due, visits every shard, and takes
+ * that from its pool, a batch at a time; of the batches, the timer with the
+ * earliest tick is run next, so that ticks are in order over all shards.
+ * Whatever is armed meanwhile in a shard that has been visited is announced
+ * through `earliest`.  For each callback the clock is read once more: a pass
+ * can be long, and how late a timer is should be true.
  */
 #include <tickwheel/service.h>
 
@@ -49,7 +51,7 @@ static void tell_log(struct tkw_service *service, const char *message)
 
 /*
  * Read the clock.  Returns the time as the pools are to see it, which never
- * goes back; `*now` is what callbacks are told.
+ * goes back; `*now` is what a wall clock says.
  */
 static uint64_t see_clock(struct tkw_service *service, uint64_t *now)
 {
