@@ -291,6 +291,21 @@ static void moves_and_cancels_survive_a_wall_clock_set_back(void **state)
     }
 }
 
+/* Set back to the beginning of its time, and asked when to come for what is due
+   at once: that is now, not before all time. */
+static void next_is_now_on_a_wall_clock_set_back_to_0(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probe = {0};
+    scene_open_wall(&scene, 10000, TKW_DRIVER_NONE);
+    assert_int_equal(scene_go(&scene, 0), 0);
+    probe_arm(&scene, &probe, 0);
+    assert_int_equal(tkw_service_next(scene.service), 0);
+    assert_int_equal(scene_rest(&scene), 1);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +320,7 @@ int main(void)
             what_was_due_waits_again_when_a_wall_clock_is_set_back),
         cmocka_unit_test(arming_before_the_step_is_seen_is_on_time),
         cmocka_unit_test(moves_and_cancels_survive_a_wall_clock_set_back),
+        cmocka_unit_test(next_is_now_on_a_wall_clock_set_back_to_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
