@@ -23,6 +23,7 @@ struct sleeper {
     clockid_t id;
     int timer; /* descriptors, or -1 on the monotonic clock */
     int event;
+    int aimed; /* the descriptor for event loops, or -1 */
     struct sync_mutex mutex;
     struct sync_cond cond; /* woken was set */
     bool woken;            /* mutex */
@@ -66,9 +67,10 @@ static uint64_t descriptor_now(void *context)
     return read_clock(sleeper->id);
 }
 
-static void descriptor_wait_until(void *context, uint64_t time)
+/* Set a timer descriptor.  Returns 0, or ECANCELED if the wall clock was set
+ * since the last time: it is set to the new time nevertheless. */
+static int set_timer(const struct sleeper *sleeper, int timer, uint64_t time)
 {
-    struct sleeper *sleeper = context;
     struct itimerspec until = {
         .it_value.tv_sec = (time_t)(time / TKW_SECOND),
         .it_value.tv_nsec = (long)(time % TKW_SECOND),
@@ -78,7 +80,13 @@ static void descriptor_wait_until(void *context, uint64_t time)
     int flags = TFD_TIMER_ABSTIME;
     if (sleeper->id == CLOCK_REALTIME)
         flags |= TFD_TIMER_CANCEL_ON_SET;
-    timerfd_settime(sleeper->timer, flags, &until, NULL);
+    return timerfd_settime(timer, flags, &until, NULL) == 0 ? 0 : errno;
+}
+
+static void descriptor_wait_until(void *context, uint64_t time)
+{
+    struct sleeper *sleeper = context;
+    set_timer(sleeper, sleeper->timer, time);
 
     struct pollfd descriptors[] = {
         {.fd = sleeper->timer, .events = POLLIN},
@@ -98,6 +106,23 @@ static void descriptor_wake(void *context)
     const struct sleeper *sleeper = context;
     uint64_t one = 1;
     (void)!write(sleeper->event, &one, sizeof one);
+}
+
+static int clock_fd(void *context)
+{
+    struct sleeper *sleeper = context;
+    if (sleeper->aimed < 0)
+        sleeper->aimed =
+            timerfd_create(sleeper->id, TFD_CLOEXEC | TFD_NONBLOCK);
+    return sleeper->aimed >= 0 ? sleeper->aimed : -errno;
+}
+
+static void clock_aim(void *context, uint64_t time)
+{
+    const struct sleeper *sleeper = context;
+    /* If the clock was set, whoever aims has yet to see it: at once. */
+    if (set_timer(sleeper, sleeper->aimed, time) == ECANCELED)
+        set_timer(sleeper, sleeper->aimed, 0);
 }
 
 static int open_descriptors(struct sleeper *sleeper)
@@ -121,13 +146,18 @@ int clock_open(struct tkw_clock *clock, enum tkw_clock_kind kind,
         allocator->allocate(allocator->context, sizeof *sleeper);
     if (sleeper == NULL)
         return -ENOMEM;
-    *sleeper = (struct sleeper){.id = CLOCK_MONOTONIC, .timer = -1};
-    *clock = (struct tkw_clock){monotonic_now, monotonic_wait_until,
-                                monotonic_wake, sleeper, false};
+    *sleeper =
+        (struct sleeper){.id = CLOCK_MONOTONIC, .timer = -1, .aimed = -1};
+    *clock = (struct tkw_clock){monotonic_now,  monotonic_wait_until,
+                                monotonic_wake, sleeper,
+                                false,          clock_fd,
+                                clock_aim};
     if (kind != TKW_MONOTONIC) {
         sleeper->id = kind == TKW_WALL ? CLOCK_REALTIME : CLOCK_BOOTTIME;
-        *clock = (struct tkw_clock){descriptor_now, descriptor_wait_until,
-                                    descriptor_wake, sleeper, kind == TKW_WALL};
+        clock->now = descriptor_now;
+        clock->wait_until = descriptor_wait_until;
+        clock->wake = descriptor_wake;
+        clock->is_wall = kind == TKW_WALL;
         int error = open_descriptors(sleeper);
         if (error != 0) {
             allocator->release(allocator->context, sleeper, sizeof *sleeper);
@@ -146,6 +176,8 @@ void clock_close(struct tkw_clock *clock, const struct tkw_allocator *allocator)
         close(sleeper->timer);
         close(sleeper->event);
     }
+    if (sleeper->aimed >= 0)
+        close(sleeper->aimed);
     sync_mutex_destroy(&sleeper->mutex);
     sync_cond_destroy(&sleeper->cond);
     allocator->release(allocator->context, sleeper, sizeof *sleeper);

@@ -4,6 +4,8 @@
 #include <tickwheel/clock.h>
 
 #include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "allocator.h"
 #include "sync.h"
@@ -16,6 +18,9 @@ struct tkw_hand {
     uint64_t until; /* what the sleeper waits for */
     bool is_asleep;
     bool woken;
+    int fd;         /* for event loops, or -1; to be readable ... */
+    uint64_t aimed; /* ... from this time on */
+    bool is_readable;
 };
 
 /* Has the sleeper nothing to do?  Not if it could go on but has not yet. */
@@ -23,6 +28,25 @@ static bool is_settled(const struct tkw_hand *hand)
 {
     bool has_come = hand->until <= hand->now && hand->until != UINT64_MAX;
     return hand->is_asleep && !hand->woken && !has_come;
+}
+
+/* Make the descriptor readable, or not.  With the mutex. */
+static void show(struct tkw_hand *hand, bool is_readable)
+{
+    uint64_t count = 1;
+    if (hand->fd < 0 || hand->is_readable == is_readable)
+        return;
+    if (is_readable)
+        (void)!write(hand->fd, &count, sizeof count);
+    else
+        (void)!read(hand->fd, &count, sizeof count);
+    hand->is_readable = is_readable;
+}
+
+/* Has the time come that the descriptor is aimed at? */
+static bool is_hit(const struct tkw_hand *hand)
+{
+    return hand->aimed <= hand->now && hand->aimed != UINT64_MAX;
 }
 
 static uint64_t hand_now(void *context)
@@ -57,14 +81,37 @@ static void hand_wake(void *context)
     sync_unlock(&hand->mutex);
 }
 
+static int hand_fd(void *context)
+{
+    struct tkw_hand *hand = context;
+    sync_lock(&hand->mutex);
+    if (hand->fd < 0)
+        hand->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int fd = hand->fd >= 0 ? hand->fd : -errno;
+    sync_unlock(&hand->mutex);
+    return fd;
+}
+
+static void hand_aim(void *context, uint64_t time)
+{
+    struct tkw_hand *hand = context;
+    sync_lock(&hand->mutex);
+    hand->aimed = time;
+    show(hand, is_hit(hand));
+    sync_unlock(&hand->mutex);
+}
+
 int tkw_hand_open(struct tkw_hand **hand, uint64_t now_ns)
 {
     struct tkw_hand *made = allocator_plain.allocate(NULL, sizeof *made);
     if (made == NULL)
         return -ENOMEM;
     *made = (struct tkw_hand){
-        .clock = {hand_now, hand_wait_until, hand_wake, made, false},
+        .clock = {hand_now, hand_wait_until, hand_wake, made, false, hand_fd,
+                  hand_aim},
         .now = now_ns,
+        .fd = -1,
+        .aimed = UINT64_MAX,
     };
     sync_mutex_init(&made->mutex);
     sync_cond_init(&made->cond);
@@ -76,6 +123,8 @@ void tkw_hand_close(struct tkw_hand *hand)
 {
     if (hand == NULL)
         return;
+    if (hand->fd >= 0)
+        close(hand->fd);
     sync_mutex_destroy(&hand->mutex);
     sync_cond_destroy(&hand->cond);
     allocator_plain.release(NULL, hand, sizeof *hand);
@@ -100,6 +149,7 @@ void tkw_hand_turn(struct tkw_hand *hand, uint64_t ns)
 {
     sync_lock(&hand->mutex);
     hand->now = ns < UINT64_MAX - hand->now ? hand->now + ns : UINT64_MAX;
+    show(hand, hand->is_readable || is_hit(hand));
     sync_broadcast(&hand->cond);
     sync_unlock(&hand->mutex);
 }
@@ -107,9 +157,10 @@ void tkw_hand_turn(struct tkw_hand *hand, uint64_t ns)
 void tkw_hand_set(struct tkw_hand *hand, uint64_t now_ns)
 {
     sync_lock(&hand->mutex);
-    if (now_ns < hand->now)
-        hand->woken = true; /* who waits is to see that time went back */
+    bool is_back = now_ns < hand->now; /* who waits or polls is to see it */
+    hand->woken = hand->woken || is_back;
     hand->now = now_ns;
+    show(hand, hand->is_readable || is_back || is_hit(hand));
     sync_broadcast(&hand->cond);
     sync_unlock(&hand->mutex);
 }

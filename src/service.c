@@ -1,5 +1,5 @@
 /*
- * service.c - opening, stopping and closing a service, and its figures.
+ * service.c - opening, stopping and closing a service.
  */
 #define _DEFAULT_SOURCE
 
@@ -13,7 +13,27 @@
 #include "clock_inner.h"
 #include "service_inner.h"
 
-enum { SHARDS_BY_DEFAULT_MAX = 16 };
+enum {
+    SHARDS_BY_DEFAULT_MAX = 16,
+    WORKERS_MAX = 1024,
+    QUEUE_MAX = 1 << 24,
+};
+
+/* Is there such an executor?  Some other always is. */
+static bool has_executor(const struct tkw_service_config *config,
+                         enum tkw_executor executor)
+{
+    switch (executor) {
+    case TKW_ANYWHERE:
+    case TKW_ON_DRIVER:
+        return true;
+    case TKW_ON_WORKERS:
+        return config->workers > 0;
+    case TKW_BY_SUBMIT:
+        return config->submit != NULL;
+    }
+    return false;
+}
 
 static int check_config(const struct tkw_service_config *config)
 {
@@ -22,10 +42,13 @@ static int check_config(const struct tkw_service_config *config)
         !allocator_is_whole(config->allocator) ||
         config->shards > TKW_SHARDS_MAX ||
         (unsigned)config->driver > TKW_DRIVER_NONE ||
-        (unsigned)config->clock_kind > TKW_WALL)
+        (unsigned)config->clock_kind > TKW_WALL ||
+        config->workers > WORKERS_MAX || config->queue_max > QUEUE_MAX ||
+        !has_executor(config, config->executor))
         return -EINVAL;
-    if (clock != NULL && (clock->now == NULL || clock->wait_until == NULL ||
-                          clock->wake == NULL))
+    if (clock != NULL &&
+        (clock->now == NULL || clock->wait_until == NULL ||
+         clock->wake == NULL || (clock->fd == NULL) != (clock->aim == NULL)))
         return -EINVAL;
     for (size_t i = 0; i < sizeof config->reserved / sizeof(uint64_t); i++)
         if (config->reserved[i] != 0)
@@ -47,7 +70,7 @@ static void release(struct tkw_service *service, void *memory, size_t bytes)
     service->allocator.release(service->allocator.context, memory, bytes);
 }
 
-static int open_shard(struct tkw_service *service,
+static int open_shard(struct tkw_service *service, struct crew *crew,
                       const struct tkw_service_config *config)
 {
     struct shard *shard = allocate(service, sizeof *shard);
@@ -64,6 +87,7 @@ static int open_shard(struct tkw_service *service,
         return error;
     }
     sync_mutex_init(&shard->mutex);
+    shard->crew = crew;
     shard->number = service->shard_count;
     service->shards[service->shard_count++] = shard;
     return 0;
@@ -73,6 +97,8 @@ static void close_shard(struct tkw_service *service, struct shard *shard)
 {
     for (int i = 0; shard->segments[i] != NULL; i++)
         release(service, shard->memory[i], JOB_SEGMENT_BYTES);
+    for (int i = 0; shard->extras[i] != NULL; i++)
+        release(service, shard->extras[i], EXTRA_SEGMENT_BYTES);
     tkw_pool_close(shard->pool);
     sync_mutex_destroy(&shard->mutex);
     release(service, shard, sizeof *shard);
@@ -89,6 +115,11 @@ static uint32_t default_shards(void)
 /* Free a service, or as much of one as there is. */
 static void dismantle(struct tkw_service *service)
 {
+    for (int i = 0; i < CREWS; i++)
+        if (service->crews[i].service != NULL) {
+            crew_close(&service->crews[i]);
+            sync_cond_destroy(&service->crews[i].work);
+        }
     for (uint32_t i = 0; i < service->shard_count; i++)
         close_shard(service, service->shards[i]);
     if (service->has_own_clock)
@@ -117,17 +148,47 @@ static int open_clock(struct tkw_service *service,
     return 0;
 }
 
+/* Open a crew and its shards.  The driver runs callbacks itself if there is
+ * nobody else who would have to wait for them. */
+static int open_crew(struct tkw_service *service, enum tkw_executor executor,
+                     const struct tkw_service_config *config)
+{
+    if (!has_executor(config, executor))
+        return 0;
+    struct crew *crew = &service->crews[executor - TKW_ON_DRIVER];
+    bool is_alone = config->workers == 0 && config->submit == NULL;
+    crew->service = service;
+    crew->first_shard = service->shard_count;
+    crew->is_direct =
+        executor == TKW_ON_DRIVER && (is_alone || !service->has_driver);
+    crew->is_submit = executor == TKW_BY_SUBMIT;
+    sync_cond_init(&crew->work);
+    if (config->executor == TKW_ANYWHERE || config->executor == executor)
+        service->crew = crew;
+
+    int error = 0;
+    for (uint32_t i = 0; error == 0 && i < service->crew_shards; i++)
+        error = open_shard(service, crew, config);
+    if (error == 0 && executor == TKW_ON_WORKERS)
+        error = crew_open(crew, config, config->workers, 'w');
+    else if (error == 0 && executor == TKW_ON_DRIVER && !crew->is_direct)
+        error = crew_open(crew, config, 1, 'd');
+    return error;
+}
+
 static int open_parts(struct tkw_service *service,
                       const struct tkw_service_config *config)
 {
     int error = open_clock(service, config);
-    uint32_t shards = config->shards != 0 ? config->shards : default_shards();
-    while (error == 0 && service->shard_count < shards)
-        error = open_shard(service, config);
+    service->crew_shards =
+        config->shards != 0 ? config->shards : default_shards();
+    for (int i = 0; error == 0 && i < CREWS; i++)
+        error =
+            open_crew(service, TKW_ON_DRIVER + (enum tkw_executor)i, config);
     if (error == 0 && service->has_driver)
         error = sync_start(&service->driver, service_drive, service,
                            config->thread_name != NULL ? config->thread_name
-                                                       : "tickwheel");
+                                                       : THREAD_NAME);
     return error;
 }
 
@@ -155,6 +216,8 @@ int tkw_service_open(struct tkw_service **service,
         .thread_start = config->thread_start,
         .log = config->log,
         .context = config->context,
+        .submit = config->submit,
+        .submit_context = config->submit_context,
         .earliest = TKW_NEVER,
         .is_asleep = config->driver == TKW_DRIVER_NONE, /* always to be told */
     };
@@ -174,10 +237,11 @@ void tkw_service_stop(struct tkw_service *service)
 {
     sync_put_ordered(&service->is_stopping, true); /* see enter() */
     service->clock.wake(service->clock.context);
+    service_point_fd(service);
     if (is_in_callback(service))
         return;
     sync_lock(&service->mutex);
-    while (sync_get_ordered(&service->is_active))
+    while (sync_get_ordered(&service->is_active) || service->running_count > 0)
         sync_wait(&service->quiet, &service->mutex);
     sync_unlock(&service->mutex);
 }
@@ -193,6 +257,7 @@ static void hand_back(struct shard *shard, tkw_hand_back *each, void *context)
         /* So that nobody, called from here, ends it once more. */
         word = (word & ~JOB_ARMED) | JOB_CANCELLED;
         sync_put_relaxed(&job->word, word);
+        shard->handed_back++;
         struct tkw_rest rest = {
             .handle = job_handle(shard, job, word),
             .due_ns = job->due_ns,
@@ -213,38 +278,17 @@ int tkw_service_close(struct tkw_service *service, tkw_hand_back *each,
     if (is_in_callback(service))
         return -EDEADLK;
     tkw_service_stop(service);
+    sync_lock(&service->mutex);
+    while (service->out_count > 0)
+        sync_wait(&service->quiet, &service->mutex);
+    sync_unlock(&service->mutex);
     if (service->has_driver)
         sync_join(&service->driver);
+    for (int i = 0; i < CREWS; i++)
+        if (service->crews[i].service != NULL)
+            crew_close(&service->crews[i]);
     for (uint32_t i = 0; i < service->shard_count; i++)
         hand_back(service->shards[i], each, context);
     dismantle(service);
     return 0;
-}
-
-struct tkw_service_figures tkw_service_counters(struct tkw_service *service)
-{
-    /* Relaxed: exact when nothing moves. */
-    struct tkw_service_figures told = {
-        .wakeups = sync_get_relaxed(&service->wakeups),
-        .calls = sync_get_relaxed(&service->calls),
-        .steps_back = sync_get_relaxed(&service->steps_back),
-    };
-    for (uint32_t i = 0; i < service->shard_count; i++) {
-        struct shard *shard = service->shards[i];
-        sync_lock(&shard->mutex); /* against reaping, which moves counts */
-        told.fired += sync_get_relaxed(&shard->fired);
-        told.cancelled += shard->reaped;
-        told.cancelled +=
-            sync_get_relaxed(&shard->cancelled) >> CANCELLED_SHIFT;
-        told.cancelled += sync_get_relaxed(&shard->cancelled_running);
-        told.armed += shard->armed;
-        sync_unlock(&shard->mutex);
-    }
-    told.pending = told.armed - told.fired - told.cancelled;
-    return told;
-}
-
-size_t tkw_service_count(struct tkw_service *service)
-{
-    return (size_t)tkw_service_counters(service).pending;
 }

@@ -5,12 +5,10 @@
 
 #include <errno.h>
 
+#include "probes.h"
 #include "service_inner.h"
 
-enum {
-    REAPED_BY_ARMING = 2,  /* twice as many as it makes: none pile up */
-    ARMINGS_A_LOOK = 1024, /* as few as the pool asks to be woken for */
-};
+enum { ARMINGS_A_LOOK = 1024 }; /* as few as the pool asks to be woken for */
 
 /*
  * The time, as it is told.  A clock that goes back stands still for us: what
@@ -52,34 +50,29 @@ tkw_tick service_tick_of(struct tkw_service *service, uint64_t due_ns)
     return time / service->tick_ns + (time % service->tick_ns != 0);
 }
 
-/* When to fire: as it was asked for, and for the pool. */
-struct aim {
-    uint64_t due_ns;
-    tkw_tick deadline;
-};
-
 /*
  * What has come needs not wait for the next tick: it is due in the present one,
  * though that has begun.  Not in an earlier one, or it could be run over and
  * over before the clock is read again.
  */
-static struct aim aim_from(struct tkw_service *service, uint64_t now,
-                           uint64_t due_ns)
+struct aim service_aim_from(struct tkw_service *service, uint64_t now,
+                            uint64_t due_ns)
 {
-    if (due_ns <= now && due_ns != UINT64_MAX)
-        return (struct aim){due_ns, shifted(service, now) / service->tick_ns};
-    return (struct aim){due_ns, service_tick_of(service, due_ns)};
+    tkw_tick deadline = due_ns <= now && due_ns != UINT64_MAX
+                            ? shifted(service, now) / service->tick_ns
+                            : service_tick_of(service, due_ns);
+    return (struct aim){due_ns, deadline, due_ns};
 }
 
 static struct aim aim_at(struct tkw_service *service, uint64_t time_ns)
 {
-    return aim_from(service, tkw_service_now(service), time_ns);
+    return service_aim_from(service, tkw_service_now(service), time_ns);
 }
 
 static struct aim aim_after(struct tkw_service *service, uint64_t delay_ns)
 {
     uint64_t now = tkw_service_now(service);
-    return aim_from(service, now, saturating_add(now, delay_ns));
+    return service_aim_from(service, now, saturating_add(now, delay_ns));
 }
 
 /* The job of a handle, whatever has become of it; NULL if there never was. */
@@ -102,14 +95,16 @@ static struct shard *shard_of(const struct tkw_service *service,
     return service->shards[(uint32_t)handle >> JOB_INDEX_BITS];
 }
 
-/* The shard that the calling thread arms in, always the same. */
-static inline struct shard *own_shard(const struct tkw_service *service)
+/* The shard of a crew that the calling thread arms in, always the same. */
+struct shard *crew_own_shard(const struct crew *crew)
 {
     static uint32_t threads;
+    const struct tkw_service *service = crew->service;
     struct sync_self *self = sync_self();
     if (self->number == 0)
         self->number = sync_add_relaxed(&threads, 1) + 1;
-    return service->shards[self->number % service->shard_count];
+    uint32_t at = self->number % service->crew_shards;
+    return service->shards[crew->first_shard + at];
 }
 
 /* Make sure of memory for a job that was never used. */
@@ -151,6 +146,11 @@ static int peek_job(struct tkw_service *service, struct shard *shard,
 void job_give_back(struct shard *shard, struct job *job)
 {
     uint64_t word = sync_get_relaxed(&job->word); /* nobody changes it now */
+    if (word & JOB_CANCELLED)
+        timer_cancel(shard, job); /* it may still be armed there */
+    timer_settle(shard, job);
+    if (job->extra != 0)
+        extra_detach(shard, job);
     if (word >> JOB_GENERATION_SHIFT == UINT32_MAX)
         return; /* its next handle would be one given out before */
     job->next = shard->free;
@@ -171,19 +171,19 @@ void shard_reap_some(struct shard *shard, uint32_t most)
         }
         struct job *job = job_at(shard, shard->reaping - 1);
         shard->reaping = job->next;
-        timer_cancel(shard, job);
         job_give_back(shard, job);
     }
 }
 
-/* Hand a cancelled job to whoever holds the mutex next. */
-static void push_cancelled(struct shard *shard, struct job *job)
+/* Hand a job that is over to whoever holds the mutex next; `cancelled` is 1 if
+ * it was cancelled before it ran, else 0. */
+void job_push(struct shard *shard, struct job *job, uint32_t cancelled)
 {
     uint64_t after;
     uint64_t before = sync_get_relaxed(&shard->cancelled);
     do {
         job->next = (uint32_t)before;
-        after = ((before >> CANCELLED_SHIFT) + 1) << CANCELLED_SHIFT;
+        after = ((before >> CANCELLED_SHIFT) + cancelled) << CANCELLED_SHIFT;
         after |= job->index + 1;
     } while (!sync_replace_ordered(&shard->cancelled, &before, after));
 }
@@ -221,7 +221,7 @@ bool service_lower(struct tkw_service *service, tkw_tick tick)
  * visited this shard since it last awoke will see the timer itself; to one
  * that has, `earliest` as it was before that visit is not shown any more.
  */
-static void call_driver(struct tkw_service *service, tkw_tick tick)
+void service_call(struct tkw_service *service, tkw_tick tick)
 {
     if (!service_lower(service, tick))
         return;
@@ -230,23 +230,25 @@ static void call_driver(struct tkw_service *service, tkw_tick tick)
     if (sync_get_ordered(&service->is_asleep)) {
         sync_add_relaxed(&service->calls, 1);
         service->clock.wake(service->clock.context);
+        service_point_fd(service);
     }
 }
 
 /* A timer was armed, or moved, in a shard. */
-static void announce(struct tkw_service *service, struct shard *shard,
-                     tkw_tick deadline)
+void service_announce(struct tkw_service *service, struct shard *shard,
+                      tkw_tick deadline)
 {
     if (deadline < sync_get_relaxed(&service->earliest))
-        call_driver(service, deadline);
+        service_call(service, deadline);
     /* The pool wants to move crowds in time. */
     if (++shard->announced % ARMINGS_A_LOOK == 0)
-        call_driver(service, tkw_pool_next(shard->pool));
+        service_call(service, tkw_pool_next(shard->pool));
 }
 
+/* Arm a new timer, its word having these flags as well.  Returns the job. */
 static inline int arm_in(struct tkw_service *service, struct shard *shard,
-                         tkw_handle *handle, struct aim aim,
-                         const struct tkw_task *task)
+                         struct aim aim, const struct tkw_task *task,
+                         uint64_t flags, struct job **armed)
 {
     struct job *job;
     int error = peek_job(service, shard, &job);
@@ -269,15 +271,45 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
     if (!is_fresh)
         shard->free = job->next;
     uint64_t word = sync_get_relaxed(&job->word) & JOB_GENERATION;
-    word += (UINT64_C(1) << JOB_GENERATION_SHIFT) | JOB_ARMED;
+    word += (UINT64_C(1) << JOB_GENERATION_SHIFT) | JOB_ARMED | flags;
     /* Release: after what cancel reads, and what it writes. */
     sync_put_release(&job->word, word);
     if (is_fresh)
         sync_put_release(&shard->used, shard->used + 1); /* see job_find() */
-    if (handle != NULL)
-        *handle = job_handle(shard, job, word);
     shard->armed++;
-    announce(service, shard, aim.deadline);
+    PROBE3(arm, service, job_handle(shard, job, word), aim.due_ns);
+    service_announce(service, shard, aim.deadline);
+    *armed = job;
+    return 0;
+}
+
+static inline void tell_handle(tkw_handle *handle, const struct shard *shard,
+                               const struct job *job)
+{
+    /* Relaxed: the generation cannot change while we have the mutex. */
+    if (handle != NULL)
+        *handle = job_handle(shard, job, sync_get_relaxed(&job->word));
+}
+
+/* Arm as planned, under the shard's mutex. */
+int job_arm(struct tkw_service *service, struct shard *shard,
+            tkw_handle *handle, struct aim aim, const struct tkw_plan *plan)
+{
+    bool repeats = plan->period_ns != 0 || plan->next != NULL;
+    uint32_t extra = 0;
+    if (repeats || plan->owner != NULL) {
+        int error = extra_peek(service, shard, &extra);
+        if (error != 0)
+            return error;
+    }
+    struct job *job;
+    int error = arm_in(service, shard, aim, &plan->task,
+                       repeats ? JOB_REPEATS : 0, &job);
+    if (error != 0)
+        return error;
+    if (extra != 0)
+        extra_attach(shard, job, extra, plan, aim.phase_ns);
+    tell_handle(handle, shard, job);
     return 0;
 }
 
@@ -289,10 +321,13 @@ static inline int arm(struct tkw_service *service, tkw_handle *handle,
     /* Relaxed: an arming that began before the stop may go on. */
     if (sync_get_relaxed(&service->is_stopping))
         return -ESHUTDOWN;
-    struct shard *shard = own_shard(service);
+    struct shard *shard = crew_own_shard(service->crew);
+    struct job *job;
     sync_lock(&shard->mutex);
     shard_reap(shard, REAPED_BY_ARMING);
-    int error = arm_in(service, shard, handle, aim, task);
+    int error = arm_in(service, shard, aim, task, 0, &job);
+    if (error == 0)
+        tell_handle(handle, shard, job);
     sync_unlock(&shard->mutex);
     return error;
 }
@@ -317,23 +352,30 @@ int job_arm_again(struct tkw_service *service, struct shard *shard,
                   struct job *job, uint64_t word, tkw_tick deadline)
 {
     bool is_new = (word & JOB_ARMED) == 0;
-    if (is_new && !count_in(service))
+    /* One that repeats has kept its place. */
+    bool counts = is_new && (word & JOB_REPEATS) == 0;
+    if (counts && !count_in(service))
         return -EAGAIN;
-    int result = timer_arm(shard, job, deadline);
+    uint64_t again = (word + JOB_EPOCH) & JOB_EPOCHS;
+    again |= word & (JOB_GENERATION | JOB_RUNNING | JOB_WAITED | JOB_REPEATS);
+    again |= JOB_ARMED;
+    /* Who is owed a place in the pool will get it: no need to take it back. */
+    bool is_owed = job->is_owed;
+    int result = is_owed ? 0 : timer_arm(shard, job, deadline);
     if (result == 0) {
-        uint64_t epochs = (word + JOB_EPOCH) & JOB_EPOCHS;
-        uint64_t flags = word & (JOB_RUNNING | JOB_WAITED);
-        uint64_t again = (word & JOB_GENERATION) | epochs | flags | JOB_ARMED;
         /* Against cancel, and against the runner who begins or ends. */
         if (sync_replace_ordered(&job->word, &word, again))
             result = 1;
-        else
+        else if (!is_owed)
             timer_cancel(shard, job);
     }
-    if (result == 1)
+    if (result == 1) {
+        if (is_owed)
+            timer_arm(shard, job, deadline);
         shard->armed += is_new;
-    else if (is_new)
+    } else if (counts) {
         count_out(service);
+    }
     return result;
 }
 
@@ -380,7 +422,9 @@ static int move_to(struct tkw_service *service, tkw_handle handle,
         move_job(service, shard, job, handle, aim.deadline, move_timer);
     if (result == 1) {
         sync_put_relaxed(&job->due_ns, aim.due_ns);
-        announce(service, shard, aim.deadline);
+        if (job->extra != 0)
+            sync_put_relaxed(&extra_of(shard, job)->phase_ns, aim.phase_ns);
+        service_announce(service, shard, aim.deadline);
     }
     sync_unlock(&shard->mutex);
     return result;
@@ -417,7 +461,7 @@ int tkw_service_postpone_at(struct tkw_service *service, tkw_handle handle,
  */
 static uint64_t word_cancelled_running(uint64_t word)
 {
-    if (word & JOB_ARMED)
+    if (word & (JOB_ARMED | JOB_REPEATS))
         return (word & ~JOB_ARMED) | JOB_CANCELLED | JOB_DROP;
     return word | JOB_CANCELLED;
 }
@@ -444,14 +488,17 @@ int tkw_service_cancel(struct tkw_service *service, tkw_handle handle)
         if (!sync_replace_ordered(&job->word, &word, after))
             continue;
 
-        if (word & JOB_ARMED)
-            count_out(service);
         if (is_running) {
             if (word & JOB_ARMED)
                 sync_add_relaxed(&shard->cancelled_running, 1);
+            /* One that repeats has its place until its callback returns. */
+            if ((word & (JOB_ARMED | JOB_REPEATS)) == JOB_ARMED)
+                count_out(service);
             return -EBUSY;
         }
-        push_cancelled(shard, job);
+        PROBE2(cancel, service, handle);
+        count_out(service);
+        job_push(shard, job, 1);
         if (drop != NULL)
             drop(argument);
         return 1;
@@ -460,8 +507,7 @@ int tkw_service_cancel(struct tkw_service *service, tkw_handle handle)
 
 int tkw_service_cancel_sync(struct tkw_service *service, tkw_handle handle)
 {
-    const struct sync_frame *frame = frame_of(service);
-    if (frame != NULL && frame->handle == handle)
+    if (is_in_callback_of(service, handle))
         return -EDEADLK;
     int result = tkw_service_cancel(service, handle);
     if (result != -EBUSY)

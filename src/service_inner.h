@@ -1,9 +1,9 @@
 /*
  * service_inner.h - what a service is made of, for the files that make it.
  *
- *     any thread             shard                         one runner
+ *     any thread             shard                   runner       crew
  *     arm, move --lock--> [ intake, pool ] --pop--> [ batch ] --> callback
- *     cancel --- swap --> [ job's word ] <-- swap: "I run it" ---'
+ *     cancel --- swap --> [ job's word ] <----- swap: "I run it" ---'
  *
  * A timer is a job: a line of memory that says what to call, and a word that
  * says what has become of it.  The pool of the job's shard tells when.  The
@@ -15,6 +15,12 @@
  * the shard's stack of cancelled jobs, and whoever holds the mutex next takes
  * some of them out: see shard_reap().
  *
+ * A crew is where callbacks run: the runner itself, or threads of ours behind a
+ * queue, or whatever `submit` does.  Each crew has shards of its own, so that
+ * its timers can stay where they are while it is busy.
+ *
+ * Locks: a shard's mutex before the service's, never two shards'.
+ *
  * docs/concurrency.md has the stories of what may race.
  */
 #ifndef TKW_SERVICE_INNER_H
@@ -23,23 +29,29 @@
 #include <tickwheel/service.h>
 
 #include "assertion.h"
+#include "histogram.h"
 #include "sync.h"
 
 /* Jobs of a segment, and bits of an index; those above name the shard. */
 #ifndef TKW_JOB_SEGMENT_BITS
 #define TKW_JOB_SEGMENT_BITS 15
 #endif
-#define JOB_INDEX_BITS 27
+#define JOB_INDEX_BITS 26
 #define JOB_SEGMENT (UINT32_C(1) << TKW_JOB_SEGMENT_BITS)
 #define JOB_SEGMENTS (1 << (JOB_INDEX_BITS - TKW_JOB_SEGMENT_BITS))
 #define JOB_ALIGNMENT 64
 #define JOB_SEGMENT_BYTES (JOB_SEGMENT * sizeof(struct job) + JOB_ALIGNMENT)
+#define EXTRA_SEGMENT_BYTES (JOB_SEGMENT * sizeof(struct extra))
 #define JOB_INDEX_MASK ((UINT32_C(1) << JOB_INDEX_BITS) - 1)
 
 /* Timers that wait to be filed in a pool. */
 #ifndef TKW_INTAKE
 #define TKW_INTAKE 64
 #endif
+
+/* Cancelled timers taken out of a pool by one arming: twice as many as it
+ * makes, so that none pile up. */
+enum { REAPED_BY_ARMING = 2 };
 
 /* Timers taken from a pool at a time. */
 #ifndef TKW_BATCH
@@ -61,10 +73,13 @@
 #define JOB_CANCELLED UINT64_C(4) /* the last arming was ended by a cancel */
 #define JOB_WAITED UINT64_C(8)    /* somebody waits for the callback's end */
 #define JOB_DROP UINT64_C(16)     /* to be dropped at the callback's end */
+#define JOB_REPEATS UINT64_C(32)  /* it is armed again after its callback */
+#define JOB_LATE UINT64_C(64)     /* its time came while it was running */
 #define JOB_EPOCH (UINT64_C(1) << 8)
 #define JOB_EPOCHS (UINT64_C(0xffffff) << 8)
 #define JOB_GENERATION_SHIFT 32
 #define JOB_GENERATION (~UINT64_C(0) << JOB_GENERATION_SHIFT)
+#define JOB_KEPT (JOB_GENERATION | JOB_EPOCHS | JOB_REPEATS)
 
 struct job {
     _Alignas(JOB_ALIGNMENT) uint64_t word; /* atomic */
@@ -72,14 +87,32 @@ struct job {
     tkw_drop *drop;  /* the same */
     void *argument;  /* the same */
     tkw_callback *callback;
-    tkw_handle timer;  /* in the pool, or the place in the intake; or once
-                          there; mutex */
-    tkw_tick deadline; /* mutex */
-    uint32_t next;     /* on a list of jobs: index + 1, or 0 */
+    tkw_handle timer; /* in the pool, or the place in the intake; or once
+                         there; mutex */
+    uint32_t extra;   /* index + 1, or 0: it is a plain timer; mutex */
+    bool is_owed;     /* a place in the pool is kept for it; mutex */
+    uint32_t next;    /* on a list of jobs: index + 1, or 0 */
     uint32_t index;
 };
 
 _Static_assert(sizeof(struct job) == JOB_ALIGNMENT, "a job takes one line");
+
+/* What else there is to a timer that repeats or has an owner.  Written under
+ * the mutex; where it says "plan", not while the timer lives. */
+struct extra {
+    _Alignas(8)
+        uint64_t phase_ns; /* when it is due, without jitter and slack; read by
+                            the crew */
+    uint64_t overruns;     /* to be told to the next call; the crew's */
+    uint64_t period_ns;    /* plan, as are the next four */
+    tkw_next_time *next;   /* instead of a period */
+    uint64_t jitter_ns;
+    uint64_t slack_ns;
+    enum tkw_missed missed;
+    struct tkw_owner *owner; /* NULL: nobody, or it has let go */
+    uint32_t newer;          /* jobs of the same owner: index + 1, or 0 */
+    uint32_t older;          /* the same; and of extras, on the free list */
+};
 
 /* A list of jobs is its first one's index + 1, or 0; of those that were
  * cancelled, with their number above. */
@@ -87,14 +120,25 @@ _Static_assert(sizeof(struct job) == JOB_ALIGNMENT, "a job takes one line");
 
 /* A timer taken from the pool, to be run if its word is still this. */
 struct due {
+    struct shard *shard;
     struct job *job;
     uint64_t word;
     tkw_tick deadline;
 };
 
+/* A timer that waits to be filed. */
+struct arrival {
+    uint32_t job; /* index + 1, or 0: cancelled */
+    tkw_tick deadline;
+};
+
 struct shard {
     struct sync_mutex mutex;
+    struct crew *crew;
     struct tkw_pool *pool; /* from here to `armed`: mutex */
+    uint32_t owed;         /* jobs that a place in the pool is kept for */
+    uint32_t extras_free;  /* a list of extras */
+    uint32_t extras_used;
     uint32_t free;         /* a list of jobs */
     uint32_t reaping;      /* a list of jobs that were cancelled */
     uint64_t reaped;       /* how many of them there ever were */
@@ -103,24 +147,27 @@ struct shard {
     uint32_t intake_room;
     uint32_t used; /* jobs that were ever used; read by anyone */
     uint64_t armed;
+    uint64_t handed_back;
     uint32_t number;
 
     /* The runner's alone. */
-    uint64_t fired;    /* read by anyone */
-    uint32_t finished; /* a list of jobs that have run */
+    uint64_t fired;    /* by the crew; read by anyone */
+    uint32_t finished; /* a list of jobs that the runner has run */
+    bool is_behind;    /* there is more to be done for this tick */
     uint32_t batch_at;
     uint32_t batch_count;
     tkw_tick next;   /* when the pool is to be advanced next */
     tkw_tick target; /* what it was advanced to, or is being; mutex */
     struct due batch[TKW_BATCH];
 
-    uint32_t intake[TKW_INTAKE]; /* jobs: index + 1, or 0; mutex */
+    struct arrival intake[TKW_INTAKE]; /* mutex */
 
     /* They neither move nor go before the service is closed: a stale handle
      * may ask for a job at any time.  Written under the mutex, before `used`
      * is. */
     struct job *segments[JOB_SEGMENTS + 1]; /* the last is NULL */
     void *memory[JOB_SEGMENTS];             /* that they lie in */
+    struct extra *extras[JOB_SEGMENTS + 1]; /* mutex; the last is NULL */
 
     /* Where cancelling threads write, apart from the rest. */
     char gap[64];
@@ -130,9 +177,38 @@ struct shard {
     char gap_behind[64];
 };
 
+/* Where callbacks run. */
+struct crew {
+    struct tkw_service *service;
+    bool is_direct; /* in the runner, when it comes to them */
+    bool is_submit; /* wherever the user puts them */
+    bool is_held;   /* it took no more; the runner's, read by anyone */
+    uint32_t first_shard;
+
+    /* Threads and their queue; from here on: the service's mutex. */
+    uint32_t thread_count;
+    uint32_t threads_room;
+    struct sync_thread *threads; /* NULL: none */
+    struct sync_cond work;       /* there is some, or no more to come */
+    struct due *queue;           /* a ring */
+    uint32_t queue_room;
+    uint32_t queue_at;
+    uint32_t queue_count;
+    uint32_t idle_count; /* threads that wait for work */
+    bool is_full;        /* the runner is to be told when there is room */
+};
+
+enum {
+    CREWS = 3, /* in the order of enum tkw_executor, from TKW_ON_DRIVER on */
+    QUEUE_ROOM = 1024, /* by default */
+};
+
+#define THREAD_NAME "tickwheel" /* the same */
+
 struct tkw_service {
     uint64_t tick_ns;
-    uint32_t shard_count;
+    uint32_t shard_count; /* of all crews ... */
+    uint32_t crew_shards; /* ... and of each */
     bool has_driver;
     bool has_own_clock;
     struct tkw_clock clock;
@@ -141,13 +217,23 @@ struct tkw_service {
     void (*thread_start)(void *context);
     void (*log)(void *context, const char *message);
     void *context;
+    tkw_submit *submit;
+    void *submit_context;
+    struct crew *crew; /* of timers that do not say */
+    struct crew crews[CREWS];
     struct sync_thread driver;
     uint64_t read_ns;  /* what the runner read last; the runner's */
     uint64_t shown_ns; /* the time that pools were shown last; the same */
 
-    struct sync_mutex mutex; /* for these two to wait under */
-    struct sync_cond quiet;  /* no callback is running */
-    struct sync_cond ended;  /* a callback that was waited for has returned */
+    struct sync_mutex mutex;
+    struct sync_cond quiet; /* no callback is running, or no job is out */
+    struct sync_cond ended; /* a callback that was waited for has returned */
+    uint32_t running_count; /* callbacks, the runner's not counted; mutex */
+    uint64_t out_count;     /* jobs that `submit` has taken; mutex */
+    bool is_closing;        /* threads of crews are to end; mutex */
+    uint64_t slowest_ns;    /* the callback that took longest; mutex, but read
+                               by anyone */
+    tkw_callback *slowest;  /* the same; mutex */
 
     /* Atomics. */
     char gap[64];
@@ -155,6 +241,7 @@ struct tkw_service {
     bool is_asleep;                /* ... and has to be woken to come earlier */
     bool is_stopping;              /* start nothing, arm nothing */
     bool is_active;                /* somebody is at running callbacks */
+    bool has_fd;                   /* ... and aims the clock's descriptor */
     _Alignas(8) uint64_t last_ns;  /* the latest time that anybody was told */
     _Alignas(8)
         uint64_t shift_ns; /* how far a wall clock was set back, altogether */
@@ -162,45 +249,112 @@ struct tkw_service {
     _Alignas(8) uint64_t wakeups;
     _Alignas(8) uint64_t calls;
     _Alignas(8) uint64_t steps_back;
+    _Alignas(8) uint64_t overruns;
     char gap_behind[64];
 
-    struct shard *shards[TKW_SHARDS_MAX];
+    struct shard *shards[CREWS * TKW_SHARDS_MAX];
+    struct histogram late_direct; /* of callbacks in the runner; the runner's */
+    struct histogram late;        /* of all others; atomic */
+};
+
+_Static_assert(CREWS *TKW_SHARDS_MAX <= 1 << (32 - JOB_INDEX_BITS),
+               "a handle has bits for each shard");
+
+/* When to fire: by the clock, and for the pool. */
+struct aim {
+    uint64_t due_ns;
+    tkw_tick deadline;
+    uint64_t phase_ns; /* the time without jitter and slack */
 };
 
 /* A static library shows these names to the linker: let them be ours. */
 #define job_give_back tkw_inner_job_give_back
+#define job_arm tkw_inner_job_arm
 #define job_arm_again tkw_inner_job_arm_again
 #define job_find tkw_inner_job_find
+#define job_push tkw_inner_job_push
+#define job_fire tkw_inner_job_fire
 #define shard_reap_some tkw_inner_shard_reap_some
 #define timer_file_all tkw_inner_timer_file_all
 #define timer_arm_full tkw_inner_timer_arm_full
 #define timer_cancel tkw_inner_timer_cancel
 #define timer_rearm tkw_inner_timer_rearm
 #define timer_postpone tkw_inner_timer_postpone
+#define extra_peek tkw_inner_extra_peek
+#define extra_attach tkw_inner_extra_attach
+#define extra_detach tkw_inner_extra_detach
+#define repeat_arm tkw_inner_repeat_arm
+#define owner_shard tkw_inner_owner_shard
+#define owner_link tkw_inner_owner_link
+#define owner_unlink tkw_inner_owner_unlink
+#define crew_own_shard tkw_inner_crew_own_shard
+#define crew_open tkw_inner_crew_open
+#define crew_close tkw_inner_crew_close
+#define crew_hand_over tkw_inner_crew_hand_over
+#define service_aim_from tkw_inner_service_aim_from
+#define service_announce tkw_inner_service_announce
+#define service_call tkw_inner_service_call
 #define service_tell tkw_inner_service_tell
 #define service_tick_of tkw_inner_service_tick_of
 #define service_drive tkw_inner_service_drive
 #define service_lower tkw_inner_service_lower
+#define service_point_fd tkw_inner_service_point_fd
 
 /* service_arm.c */
+int job_arm(struct tkw_service *service, struct shard *shard,
+            tkw_handle *handle, struct aim aim, const struct tkw_plan *plan);
 void job_give_back(struct shard *shard, struct job *job);
 int job_arm_again(struct tkw_service *service, struct shard *shard,
                   struct job *job, uint64_t word, tkw_tick deadline);
 struct job *job_find(const struct tkw_service *service, tkw_handle handle);
+void job_push(struct shard *shard, struct job *job, uint32_t count);
 void shard_reap_some(struct shard *shard, uint32_t most);
+struct shard *crew_own_shard(const struct crew *crew);
+struct aim service_aim_from(struct tkw_service *service, uint64_t now,
+                            uint64_t due_ns);
 uint64_t service_tell(struct tkw_service *service, uint64_t now);
 tkw_tick service_tick_of(struct tkw_service *service, uint64_t due_ns);
 bool service_lower(struct tkw_service *service, tkw_tick tick);
+void service_call(struct tkw_service *service, tkw_tick tick);
+void service_announce(struct tkw_service *service, struct shard *shard,
+                      tkw_tick deadline);
 
 /* service_timer.c; those that move return what the pool's do. */
 void timer_file_all(struct shard *shard);
-int timer_arm_full(struct shard *shard, struct job *job);
+int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline);
 void timer_cancel(struct shard *shard, struct job *job);
 int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline);
 int timer_postpone(struct shard *shard, struct job *job, tkw_tick deadline);
 
+/* service_plan.c */
+int extra_peek(struct tkw_service *service, struct shard *shard,
+               uint32_t *index);
+void extra_attach(struct shard *shard, struct job *job, uint32_t index,
+                  const struct tkw_plan *plan, uint64_t phase_ns);
+void extra_detach(struct shard *shard, struct job *job);
+void repeat_arm(struct tkw_service *service, struct shard *shard,
+                struct job *job, const struct tkw_firing *firing);
+
+/* service_owner.c */
+struct shard *owner_shard(const struct crew *crew,
+                          const struct tkw_owner *owner);
+void owner_link(struct shard *shard, struct job *job, struct tkw_owner *owner);
+void owner_unlink(struct shard *shard, struct job *job);
+
 /* service_run.c */
 void *service_drive(void *service);
+void service_point_fd(struct tkw_service *service);
+
+/* service_fire.c */
+bool job_fire(struct tkw_service *service, const struct due *due,
+              uint64_t *now);
+
+/* service_crew.c */
+int crew_open(struct crew *crew, const struct tkw_service_config *config,
+              uint32_t threads, char letter);
+void crew_close(struct crew *crew);
+uint32_t crew_hand_over(struct crew *crew, struct shard *shard, tkw_tick until,
+                        int most);
 
 static inline struct job *job_at(const struct shard *shard, uint32_t index)
 {
@@ -208,15 +362,38 @@ static inline struct job *job_at(const struct shard *shard, uint32_t index)
                            [index & (JOB_SEGMENT - 1)];
 }
 
+static inline struct extra *extra_of(const struct shard *shard,
+                                     const struct job *job)
+{
+    uint32_t index = job->extra - 1;
+    return &shard->extras[index >> TKW_JOB_SEGMENT_BITS]
+                         [index & (JOB_SEGMENT - 1)];
+}
+
+/* A job has left the pool and is to get back there without fail. */
+static inline void timer_owe(struct shard *shard, struct job *job)
+{
+    shard->owed += !job->is_owed;
+    job->is_owed = true;
+}
+
+/* It is there again, or will not come. */
+static inline void timer_settle(struct shard *shard, struct job *job)
+{
+    shard->owed -= job->is_owed;
+    job->is_owed = false;
+}
+
 /* Arm a job's timer.  Returns 0 or what the pool says. */
 static inline int timer_arm(struct shard *shard, struct job *job,
                             tkw_tick deadline)
 {
-    job->deadline = deadline;
     if (shard->intake_count == shard->intake_room)
-        return timer_arm_full(shard, job);
+        return timer_arm_full(shard, job, deadline);
     job->timer = shard->intake_count;
-    shard->intake[shard->intake_count++] = job->index + 1;
+    shard->intake[shard->intake_count++] =
+        (struct arrival){job->index + 1, deadline};
+    timer_settle(shard, job);
     return 0;
 }
 
@@ -251,20 +428,24 @@ static inline void count_out(struct tkw_service *service)
         sync_add_relaxed(&service->pending, (uint64_t)-1);
 }
 
-/* The callback of a service that the calling thread is in; else NULL. */
-static inline const struct sync_frame *
-frame_of(const struct tkw_service *service)
+/* Is the calling thread inside a callback of this service? */
+static inline bool is_in_callback(const struct tkw_service *service)
 {
     const struct sync_frame *frame = sync_self()->inside;
     while (frame != NULL && frame->service != service)
         frame = frame->outer;
-    return frame;
+    return frame != NULL;
 }
 
-/* Is the calling thread inside a callback of this service? */
-static inline bool is_in_callback(const struct tkw_service *service)
+/* ... of this timer, maybe by way of others? */
+static inline bool is_in_callback_of(const struct tkw_service *service,
+                                     tkw_handle handle)
 {
-    return frame_of(service) != NULL;
+    const struct sync_frame *frame = sync_self()->inside;
+    while (frame != NULL &&
+           (frame->service != service || frame->handle != handle))
+        frame = frame->outer;
+    return frame != NULL;
 }
 
 #endif

@@ -1,18 +1,20 @@
 /*
- * service_run.c - who runs the callbacks: the driver, or the caller of run().
+ * service_run.c - the runner: the driver, or the caller of run().
  *
- * A pass reads the clock once to see what is due, visits every shard, and takes
- * that from its pool, a batch at a time; of the batches, the timer with the
- * earliest tick is run next, so that ticks are in order over all shards.
- * Whatever is armed meanwhile in a shard that has been visited is announced
- * through `earliest`.  For each callback the clock is read once more: a pass
- * can be long, and how late a timer is should be true.
+ * It runs callbacks, or hands them to crews that do.  A pass reads the clock
+ * once to see what is due, visits every shard, and takes that from its pool, a
+ * batch at a time; of the batches, the timer with the earliest tick is next,
+ * so that ticks are in order over all shards of a crew. Whatever is armed
+ * meanwhile in a shard that has been visited is announced through `earliest`.
+ * After each callback the clock is read once more: a pass can be long, and how
+ * late the next one is should be true.
  */
 #include <tickwheel/service.h>
 
 #include <errno.h>
 #include <limits.h>
 
+#include "probes.h"
 #include "service_inner.h"
 
 enum {
@@ -20,8 +22,11 @@ enum {
     REAPED_AT_ONCE = 256,
 };
 
+#define LATE_AGAIN_NS TKW_SECOND /* see batch_add() */
+
 /* File everything in a shard anew, a wall clock having been set back.  If there
- * is no memory for that, what comes too early is held back; see is_held(). */
+ * is no memory for that, what comes too early is held back; see is_held(); but
+ * not what a crew has already. */
 static void file_anew(struct tkw_service *service, struct shard *shard)
 {
     sync_lock(&shard->mutex);
@@ -83,7 +88,7 @@ static uint64_t see_clock(struct tkw_service *service, uint64_t *now)
 /* When by the clock a tick begins. */
 static uint64_t time_of(struct tkw_service *service, tkw_tick tick)
 {
-    if (tick > UINT64_MAX / service->tick_ns)
+    if (tick >= UINT64_MAX / service->tick_ns)
         return UINT64_MAX;
     uint64_t time = tick * service->tick_ns;
     uint64_t shift = sync_get_relaxed(&service->shift_ns);
@@ -96,33 +101,51 @@ static void give_back_finished(struct shard *shard)
     while (shard->finished != 0) {
         struct job *job = job_at(shard, shard->finished - 1);
         shard->finished = job->next;
-        /* It was armed again, then cancelled. */
-        if (sync_get_relaxed(&job->word) & JOB_CANCELLED)
-            timer_cancel(shard, job);
         job_give_back(shard, job);
     }
 }
 
-/* Put a timer that has left the pool into the batch. */
-static void batch_add(struct shard *shard, const struct tkw_shot *shot)
+/*
+ * Put a timer that has left the pool into the batch.  If its callback is still
+ * running it goes back into the pool, marked, and whoever runs it will hurry it
+ * up; the time until then is for the case that there is no memory to do so.
+ */
+static void batch_add(struct tkw_service *service, struct shard *shard,
+                      const struct tkw_shot *shot)
 {
     struct job *job = shot->user.pointer;
     uint64_t word = sync_get_acquire(&job->word);
-    if (word & JOB_ARMED) /* otherwise cancelled, and to be reaped */
-        shard->batch[shard->batch_count++] =
-            (struct due){job, word, shot->deadline};
+    while (word & JOB_RUNNING && word & JOB_ARMED) {
+        if (!sync_replace_ordered(&job->word, &word, word | JOB_LATE))
+            continue;
+        timer_owe(shard, job); /* the place that it had until now */
+        timer_arm(shard, job,
+                  shard->target + 1 + LATE_AGAIN_NS / service->tick_ns);
+        return;
+    }
+    if ((word & JOB_ARMED) == 0)
+        return; /* cancelled, and to be reaped */
+    if (word & JOB_REPEATS) {
+        const struct extra *extra = extra_of(shard, job);
+        __builtin_prefetch(extra, 1);
+        __builtin_prefetch(&extra->older, 1);
+    }
+    if (word & JOB_REPEATS || shard->crew->is_submit)
+        timer_owe(shard, job);
+    shard->batch[shard->batch_count++] =
+        (struct due){shard, job, word, shot->deadline};
 }
 
 /* Take what is due out of a pool, all jobs being sent for before the first is
  * looked at. */
-static void take_many(struct shard *shard)
+static void take_many(struct tkw_service *service, struct shard *shard)
 {
     struct tkw_shot shots[TKW_BATCH];
     size_t count = tkw_pool_pop_many(shard->pool, shots, TKW_BATCH);
     for (size_t i = 0; i < count; i++)
         __builtin_prefetch(shots[i].user.pointer, 1);
     for (size_t i = 0; i < count; i++)
-        batch_add(shard, &shots[i]);
+        batch_add(service, shard, &shots[i]);
     shard->next = tkw_pool_next(shard->pool);
 }
 
@@ -136,7 +159,7 @@ static void take_by_wall(struct tkw_service *service, struct shard *shard,
 {
     while (shard->batch_count < TKW_BATCH) {
         struct tkw_shot shot;
-        if (tkw_pool_reserve(shard->pool, 1) != 0) {
+        if (tkw_pool_reserve(shard->pool, (size_t)shard->owed + 1) != 0) {
             shard->next = tkw_pool_now(shard->pool) + 1;
             return;
         }
@@ -144,11 +167,11 @@ static void take_by_wall(struct tkw_service *service, struct shard *shard,
             break;
         struct job *job = shot.user.pointer;
         if (job->due_ns <= now) {
-            batch_add(shard, &shot);
+            batch_add(service, shard, &shot);
             continue;
         }
-        job->deadline = service_tick_of(service, job->due_ns);
-        tkw_pool_arm(shard->pool, &job->timer, job->deadline, shot.user);
+        tkw_pool_arm(shard->pool, &job->timer,
+                     service_tick_of(service, job->due_ns), shot.user);
     }
     shard->next = tkw_pool_next(shard->pool);
 }
@@ -161,95 +184,37 @@ static void look_again(struct tkw_service *service, uint64_t *now)
         *now = read;
 }
 
-/* Advance a shard and fill its batch; on a wall clock, by the latest time. */
+/*
+ * Advance a shard and fill its batch; on a wall clock, by the latest time.  If
+ * that is a long way it is gone in part, and the shard is left behind: it comes
+ * again, when others had their turn.
+ */
 static void refill(struct tkw_service *service, struct shard *shard,
                    tkw_tick tick, uint64_t *now)
 {
-    bool is_there;
     bool is_wall = service->clock.is_wall;
     shard->batch_at = 0;
     shard->batch_count = 0;
-    for (;;) {
-        sync_lock(&shard->mutex);
-        give_back_finished(shard);
-        shard_reap(shard, REAPED_AT_ONCE);
-        timer_file_all(shard);
-        shard->target = tick;
-        is_there = tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);
-        if (is_wall)
-            look_again(service, now);
-        if (is_there && is_wall)
-            take_by_wall(service, shard, *now);
-        else if (is_there)
-            take_many(shard);
-        sync_unlock(&shard->mutex);
-        if (is_there || sync_get_ordered(&service->is_stopping))
-            return;
-        sync_yield(); /* a long way: whoever waits for the lock goes first */
-    }
-}
+    sync_lock(&shard->mutex);
+    give_back_finished(shard);
+    shard_reap(shard, REAPED_AT_ONCE);
+    timer_file_all(shard);
+    shard->target = tick;
+    bool is_there = tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);
+    if (is_wall)
+        look_again(service, now);
+    if (is_there && is_wall)
+        take_by_wall(service, shard, *now);
+    else if (is_there)
+        take_many(service, shard);
+    sync_unlock(&shard->mutex);
 
-/* The callback has returned, and is armed again or not. */
-static void end_job(struct tkw_service *service, struct shard *shard,
-                    struct job *job)
-{
-    bool is_dropped = false;
-    uint64_t after;
-    uint64_t word = sync_get_acquire(&job->word);
-    do {
-        after = word & (JOB_GENERATION | JOB_EPOCHS);
-        if (word & JOB_DROP) {
-            /* While it counts as running: who waits may free the argument. */
-            if (!is_dropped && job->drop != NULL)
-                job->drop(job->argument);
-            is_dropped = true;
-            after |= JOB_CANCELLED;
-        } else {
-            after |= word & JOB_ARMED;
-        }
-    } while (!sync_replace_ordered(&job->word, &word, after));
-
-    if (word & JOB_WAITED) {
-        sync_lock(&service->mutex);
-        sync_broadcast(&service->ended);
-        sync_unlock(&service->mutex);
-    }
-    if ((word & JOB_ARMED) == 0) {
-        job->next = shard->finished;
-        shard->finished = job->index + 1;
-    }
-}
-
-/* Run the first timer of a batch, if it is still to be run. */
-static bool run_first(struct tkw_service *service, struct shard *shard)
-{
-    struct due due = shard->batch[shard->batch_at++];
-    struct job *job = due.job;
-    uint64_t running = (due.word & (JOB_GENERATION | JOB_EPOCHS)) | JOB_RUNNING;
-    /* Before it can be armed again, for another time. */
-    uint64_t due_ns = sync_get_relaxed(&job->due_ns);
-    /* Against cancel, and against arming again. */
-    if (!sync_replace_ordered(&job->word, &due.word, running))
-        return false;
-
-    /* Before the callback: who sees what it did finds it counted. */
-    sync_put_relaxed(&shard->fired, shard->fired + 1);
-    count_out(service);
-    /* Its time has come, even if a wall clock was set back just now. */
-    uint64_t now = tkw_service_now(service);
-    struct tkw_firing firing = {
-        .service = service,
-        .handle = job_handle(shard, job, running),
-        .due_ns = due_ns,
-        .now_ns = now > due_ns ? now : due_ns,
-    };
-    struct sync_self *self = sync_self();
-    struct sync_frame frame = {service, firing.handle, self->inside};
-    self->inside = &frame;
-    job->callback(job->argument, &firing);
-    end_job(service, shard, job); /* which may drop, and that may stop */
-    self->inside = frame.outer;
-    return true;
+    /* All that was taken may have been cancelled, and there be more. */
+    bool is_done = shard->batch_count > 0 || shard->next > tick ||
+                   shard->next == TKW_NEVER;
+    shard->is_behind = !is_there || !is_done;
+    if (shard->is_behind)
+        sync_yield(); /* whoever waits for the lock goes first */
 }
 
 /*
@@ -267,21 +232,30 @@ static bool is_held(const struct tkw_service *service,
     return word == due->word && sync_get_relaxed(&due->job->due_ns) > now;
 }
 
-/* The shard whose next timer has the earliest tick; NULL if there is none. */
-static struct shard *first_shard(const struct tkw_service *service,
-                                 uint64_t now)
+/* The shard of a crew that is behind, or whose next timer has the earliest
+ * tick; NULL if there is none.  No other one has an earlier tick than
+ * `*until`. */
+static struct shard *first_shard(const struct crew *crew, uint64_t now,
+                                 tkw_tick *until)
 {
+    const struct tkw_service *service = crew->service;
     struct shard *first = NULL;
     tkw_tick earliest = TKW_NEVER;
-    for (uint32_t i = 0; i < service->shard_count; i++) {
-        struct shard *shard = service->shards[i];
+    *until = TKW_NEVER;
+    for (uint32_t i = 0; i < service->crew_shards; i++) {
+        struct shard *shard = service->shards[crew->first_shard + i];
+        if (shard->is_behind)
+            return shard;
         if (shard->batch_at == shard->batch_count ||
             is_held(service, shard, now))
             continue;
         tkw_tick deadline = shard->batch[shard->batch_at].deadline;
         if (first == NULL || deadline < earliest) {
+            *until = earliest;
             first = shard;
             earliest = deadline;
+        } else if (deadline < *until) {
+            *until = deadline;
         }
     }
     return first;
@@ -314,34 +288,87 @@ static void visit_all(struct tkw_service *service, tkw_tick tick, uint64_t *now)
     }
 }
 
-/* When a shard needs to be visited next; what is held, with every tick. */
+/* When a shard needs to be visited next; what is held, with every tick; what
+ * there is no room for, when there is. */
 static tkw_tick next_of(struct tkw_service *service, const struct shard *shard,
                         tkw_tick tick, uint64_t now)
 {
+    if (shard->is_behind)
+        return tick;
     if (shard->batch_at == shard->batch_count)
         return shard->next;
-    return is_held(service, shard, now) ? tick + 1 : tick;
+    if (is_held(service, shard, now))
+        return tick + 1;
+    if (!shard->crew->is_held)
+        return tick;
+    return shard->crew->threads != NULL ? TKW_NEVER : tick + 1;
+}
+
+/* A pass, as far as it is. */
+struct pass {
+    tkw_tick tick;   /* what is due by then is to run */
+    uint64_t now;    /* the same on a wall clock */
+    uint64_t clock;  /* what it said last, if that is known, else 0 */
+    int count;       /* callbacks that were run or handed over ... */
+    int most;        /* ... and how many may be */
+    bool is_refused; /* a job was; there is no use in asking again */
+};
+
+/* Run the next timer of a crew, or hand over some.  Returns whether there was
+ * anything to do and could be done. */
+static bool serve(struct crew *crew, struct pass *pass)
+{
+    struct tkw_service *service = crew->service;
+    tkw_tick until;
+    struct shard *shard = first_shard(crew, pass->now, &until);
+    if (shard == NULL || (crew->is_submit && pass->is_refused) ||
+        sync_get_ordered(&service->is_stopping))
+        return false;
+    if (shard->is_behind) {
+        refill(service, shard, pass->tick, &pass->now);
+        return true;
+    }
+    if (crew->is_direct) {
+        const struct due due = shard->batch[shard->batch_at++];
+        pass->count += job_fire(service, &due, &pass->clock);
+    } else {
+        uint32_t count =
+            crew_hand_over(crew, shard, until, pass->most - pass->count);
+        if (count == 0) {
+            pass->is_refused = crew->is_submit;
+            return false;
+        }
+        pass->count += (int)count;
+        pass->clock = 0;
+    }
+    if (shard->batch_at == shard->batch_count) {
+        refill(service, shard, pass->tick, &pass->now);
+        pass->clock = 0;
+    }
+    return true;
 }
 
 /* Run what is due, at most so many.  Returns how many were run. */
-static int pass(struct tkw_service *service, int most)
+static int make_pass(struct tkw_service *service, int most)
 {
-    uint64_t now;
-    tkw_tick tick = see_clock(service, &now) / service->tick_ns;
-    visit_all(service, tick, &now);
+    struct pass pass = {.most = most};
+    pass.tick = see_clock(service, &pass.now) / service->tick_ns;
+    visit_all(service, pass.tick, &pass.now);
+    for (int i = 0; i < CREWS; i++) /* there may be room by now */
+        sync_put_ordered(&service->crews[i].is_held, false);
 
-    int count = 0;
-    struct shard *shard;
-    while (count < most && (shard = first_shard(service, now)) != NULL &&
-           !sync_get_ordered(&service->is_stopping)) {
-        count += run_first(service, shard);
-        if (shard->batch_at == shard->batch_count)
-            refill(service, shard, tick, &now);
-    }
+    bool is_busy;
+    do {
+        is_busy = false;
+        for (int i = 0; i < CREWS && pass.count < pass.most; i++)
+            if (service->crews[i].service != NULL)
+                is_busy |= serve(&service->crews[i], &pass);
+    } while (is_busy && pass.count < pass.most);
 
     for (uint32_t i = 0; i < service->shard_count; i++)
-        service_lower(service, next_of(service, service->shards[i], tick, now));
-    return count;
+        service_lower(
+            service, next_of(service, service->shards[i], pass.tick, pass.now));
+    return pass.count;
 }
 
 /*
@@ -358,6 +385,7 @@ static bool enter(struct tkw_service *service)
 static void leave(struct tkw_service *service)
 {
     sync_put_ordered(&service->is_active, false);
+    service_point_fd(service);
     if (sync_get_ordered(&service->is_stopping)) {
         sync_lock(&service->mutex);
         sync_broadcast(&service->quiet);
@@ -373,15 +401,18 @@ void *service_drive(void *argument)
         service->thread_start(service->context);
     while (!sync_get_relaxed(&service->is_stopping)) {
         enter(service);
-        pass(service, INT_MAX);
+        make_pass(service, INT_MAX);
         leave(service);
 
-        /* Ordered: see call_driver(). */
+        /* Ordered: see service_call(). */
         sync_put_ordered(&service->is_asleep, true);
         tkw_tick tick = sync_get_ordered(&service->earliest);
-        if (!sync_get_ordered(&service->is_stopping))
-            service->clock.wait_until(service->clock.context,
-                                      time_of(service, tick));
+        if (!sync_get_ordered(&service->is_stopping)) {
+            uint64_t until = time_of(service, tick);
+            PROBE2(sleep, service, until);
+            service->clock.wait_until(service->clock.context, until);
+            PROBE1(wake, service);
+        }
         sync_put_relaxed(&service->is_asleep, false);
         sync_add_relaxed(&service->wakeups, 1);
     }
@@ -398,7 +429,7 @@ int tkw_service_run(struct tkw_service *service, int budget)
         return 0;
     if (!enter(service))
         return -EBUSY;
-    int count = pass(service, budget == 0 ? INT_MAX : budget);
+    int count = make_pass(service, budget == 0 ? INT_MAX : budget);
     leave(service);
     return count;
 }
@@ -411,4 +442,51 @@ uint64_t tkw_service_next(struct tkw_service *service)
     if (sync_get_ordered(&service->is_active))
         return tkw_service_now(service);
     return time_of(service, sync_get_ordered(&service->earliest));
+}
+
+int tkw_service_poll_timeout(struct tkw_service *service)
+{
+    uint64_t next = tkw_service_next(service);
+    if (next == UINT64_MAX)
+        return -1;
+    uint64_t now = tkw_service_now(service);
+    uint64_t left = next > now ? next - now : 0;
+    uint64_t ms = left / TKW_MILLISECOND + (left % TKW_MILLISECOND != 0);
+    return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+/*
+ * Have the descriptor, if it is in use, readable when run is to be called
+ * next. While somebody is at running there is no need to: he will do it.
+ * Ordered: who arms says for when, then looks whether anybody runs; who has
+ * run says that he does not any more, then looks for when.
+ */
+void service_point_fd(struct tkw_service *service)
+{
+    if (!sync_get_ordered(&service->has_fd) ||
+        sync_get_ordered(&service->is_active))
+        return;
+    /* With the mutex: the last who aims is the last who looked. */
+    sync_lock(&service->mutex);
+    tkw_tick earliest = sync_get_ordered(&service->earliest);
+    if (sync_get_ordered(&service->is_stopping))
+        earliest = TKW_NEVER;
+    service->clock.aim(service->clock.context, time_of(service, earliest));
+    sync_unlock(&service->mutex);
+}
+
+int tkw_service_fd(struct tkw_service *service)
+{
+    if (service->has_driver)
+        return -EINVAL;
+    if (service->clock.fd == NULL)
+        return -ENOTSUP;
+    sync_lock(&service->mutex);
+    int fd = service->clock.fd(service->clock.context);
+    sync_unlock(&service->mutex);
+    if (fd >= 0) {
+        sync_put_ordered(&service->has_fd, true);
+        service_point_fd(service);
+    }
+    return fd;
 }

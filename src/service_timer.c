@@ -11,18 +11,25 @@
  * fail: who cannot get the reserve files at once, or is told that there is no
  * memory.  Moving a timer within the pool takes of the same reserve, and comes
  * behind what was armed before: it files the intake first.
+ *
+ * Some timers that have left the pool are owed their place there: they repeat,
+ * or were submitted and may be returned.  Leaving made room for one, and nobody
+ * else takes of the memory that is needed for those who are owed.
  */
+#include <errno.h>
+
 #include "service_inner.h"
 
 /* File everything that waits. */
 void timer_file_all(struct shard *shard)
 {
     for (uint32_t i = 0; i < shard->intake_count; i++) {
-        if (shard->intake[i] == 0)
+        if (shard->intake[i].job == 0)
             continue;
-        struct job *job = job_at(shard, shard->intake[i] - 1);
-        int error = tkw_pool_arm(shard->pool, &job->timer, job->deadline,
-                                 (struct tkw_user){.pointer = job});
+        struct job *job = job_at(shard, shard->intake[i].job - 1);
+        int error =
+            tkw_pool_arm(shard->pool, &job->timer, shard->intake[i].deadline,
+                         (struct tkw_user){.pointer = job});
         TKW_ASSERT(error == 0); /* reserved */
         (void)error;
     }
@@ -30,22 +37,34 @@ void timer_file_all(struct shard *shard)
     shard->intake_room = 0;
 }
 
+/* Is there memory for so many more, and for those who are owed a place? */
+static bool is_room(struct shard *shard, uint32_t count)
+{
+    return tkw_pool_reserve(shard->pool, (size_t)shard->owed + count) == 0;
+}
+
 /* Arm, the intake being full: make room there, or in the pool. */
-int timer_arm_full(struct shard *shard, struct job *job)
+int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline)
 {
     timer_file_all(shard);
-    if (tkw_pool_reserve(shard->pool, TKW_INTAKE) != 0)
-        return tkw_pool_arm(shard->pool, &job->timer, job->deadline,
-                            (struct tkw_user){.pointer = job});
-    shard->intake_room = TKW_INTAKE;
-    return timer_arm(shard, job, job->deadline);
+    if (is_room(shard, TKW_INTAKE)) {
+        shard->intake_room = TKW_INTAKE;
+        return timer_arm(shard, job, deadline);
+    }
+    if (shard->owed > 0 && !job->is_owed && !is_room(shard, 1))
+        return -ENOMEM;
+    int error = tkw_pool_arm(shard->pool, &job->timer, deadline,
+                             (struct tkw_user){.pointer = job});
+    if (error == 0)
+        timer_settle(shard, job);
+    return error;
 }
 
 /* Is a job in the intake?  Its place there would be no handle of a pool. */
 static bool is_waiting(const struct shard *shard, const struct job *job)
 {
     return job->timer < shard->intake_count &&
-           shard->intake[job->timer] == job->index + 1;
+           shard->intake[job->timer].job == job->index + 1;
 }
 
 void timer_cancel(struct shard *shard, struct job *job)
@@ -54,7 +73,7 @@ void timer_cancel(struct shard *shard, struct job *job)
         tkw_pool_cancel(shard->pool, job->timer);
         return;
     }
-    shard->intake[job->timer] = 0;
+    shard->intake[job->timer].job = 0;
     if (job->timer == shard->intake_count - 1)
         shard->intake_count--;
 }
@@ -62,26 +81,31 @@ void timer_cancel(struct shard *shard, struct job *job)
 int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline)
 {
     if (is_waiting(shard, job)) {
-        shard->intake[job->timer] = 0;
+        shard->intake[job->timer].job = 0;
+        timer_owe(shard, job); /* its old place was reserved */
         int error = timer_arm(shard, job, deadline);
-        TKW_ASSERT(error == 0); /* its old place was reserved */
+        TKW_ASSERT(error == 0);
         return error == 0;
     }
     timer_file_all(shard);
-    int result = tkw_pool_rearm(shard->pool, job->timer, deadline);
-    if (result == 1)
-        job->deadline = deadline;
-    return result;
+    if (shard->owed > 0 && !is_room(shard, 1))
+        return -ENOMEM;
+    return tkw_pool_rearm(shard->pool, job->timer, deadline);
 }
 
 int timer_postpone(struct shard *shard, struct job *job, tkw_tick deadline)
 {
-    /* What is due, or about to be, is armed again by the pool as well. */
-    bool is_due = job->deadline <= shard->target && !is_waiting(shard, job);
-    if (deadline < job->deadline || is_due)
-        return timer_rearm(shard, job, deadline);
-    job->deadline = deadline;
-    if (is_waiting(shard, job))
+    if (is_waiting(shard, job)) {
+        struct arrival *arrival = &shard->intake[job->timer];
+        if (deadline < arrival->deadline)
+            return timer_rearm(shard, job, deadline);
+        arrival->deadline = deadline;
         return 1;
+    }
+    /* What is due, or about to be, is armed again by the pool as well. */
+    struct tkw_shot shot = {.deadline = 0};
+    tkw_pool_query(shard->pool, job->timer, &shot);
+    if (deadline < shot.deadline || shot.deadline <= shard->target)
+        return timer_rearm(shard, job, deadline);
     return tkw_pool_postpone(shard->pool, job->timer, deadline);
 }

@@ -29,6 +29,7 @@ struct sync_frame {
 struct sync_self {
     uint32_t number; /* counts threads from 1; 0: not counted yet */
     const struct sync_frame *inside; /* NULL: of no callback */
+    uint64_t random; /* for whoever draws numbers; 0: none yet */
 };
 
 #ifdef TKW_SYNC
@@ -92,6 +93,12 @@ static inline void sync_wait(struct sync_cond *cond, struct sync_mutex *mutex)
 static inline void sync_broadcast(struct sync_cond *cond)
 {
     pthread_cond_broadcast(&cond->cond);
+}
+
+/* The same for one of those that wait. */
+static inline void sync_signal(struct sync_cond *cond)
+{
+    pthread_cond_signal(&cond->cond);
 }
 
 /* Let others have a lock that was just given up. */

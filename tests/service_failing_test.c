@@ -6,6 +6,7 @@
  * linker.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -20,10 +21,11 @@
 static struct {
     size_t until; /* calls that succeed; the next one fails */
     bool is_for_ever;
-    size_t count;    /* calls so far */
-    long balance;    /* pieces of memory that are allocated */
-    int error;       /* of a thread or a descriptor */
-    long processors; /* that there seem to be; 0: as many as there are */
+    size_t count;       /* calls so far */
+    long balance;       /* pieces of memory that are allocated */
+    int error;          /* of a thread or a descriptor */
+    long processors;    /* that there seem to be; 0: as many as there are */
+    bool clock_was_set; /* the next that sets a timer is told so */
 } fate;
 
 static bool is_refused(void)
@@ -39,6 +41,8 @@ void __real_free(void *memory);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*run)(void *), void *argument);
 int __real_timerfd_create(int clock, int flags);
+int __real_timerfd_settime(int timer, int flags, const struct itimerspec *time,
+                           struct itimerspec *before);
 int __real_eventfd(unsigned count, int flags);
 long __real_sysconf(int name);
 
@@ -47,6 +51,8 @@ void __wrap_free(void *memory);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*run)(void *), void *argument);
 int __wrap_timerfd_create(int clock, int flags);
+int __wrap_timerfd_settime(int timer, int flags, const struct itimerspec *time,
+                           struct itimerspec *before);
 int __wrap_eventfd(unsigned count, int flags);
 long __wrap_sysconf(int name);
 
@@ -77,6 +83,17 @@ int __wrap_timerfd_create(int clock, int flags)
     if (!is_refused())
         return __real_timerfd_create(clock, flags);
     errno = fate.error;
+    return -1;
+}
+
+int __wrap_timerfd_settime(int timer, int flags, const struct itimerspec *time,
+                           struct itimerspec *before)
+{
+    int result = __real_timerfd_settime(timer, flags, time, before);
+    if (!fate.clock_was_set)
+        return result;
+    fate.clock_was_set = false;
+    errno = ECANCELED; /* as the system says it, the timer being set */
     return -1;
 }
 
@@ -243,6 +260,37 @@ static void a_hand_without_memory_is_an_error(void **state)
     tkw_hand_close(hand);
 }
 
+static bool is_readable(int fd)
+{
+    struct pollfd polled = {.fd = fd, .events = POLLIN};
+    return poll(&polled, 1, 0) == 1;
+}
+
+/* Somebody sets the wall clock between our reading it and aiming the
+   descriptor: it must be readable, or the step would not be seen. */
+static void a_step_while_aiming_makes_the_descriptor_readable(void **state)
+{
+    (void)state;
+    struct tkw_service *service;
+    struct tkw_service_config config = {.clock_kind = TKW_WALL,
+                                        .driver = TKW_DRIVER_NONE};
+    fate.until = SIZE_MAX;
+    fate.is_for_ever = false;
+    assert_int_equal(tkw_service_open(&service, &config), 0);
+    int fd = tkw_service_fd(service);
+    assert_true(fd >= 0);
+    assert_int_equal(tkw_service_arm(service, NULL, 3600 * TKW_SECOND,
+                                     (struct tkw_task){.callback = do_nothing}),
+                     0);
+    assert_false(is_readable(fd));
+    fate.clock_was_set = true;
+    assert_int_equal(tkw_service_run(service, 0), 0);
+    assert_true(is_readable(fd));
+    assert_int_equal(tkw_service_run(service, 0), 0);
+    assert_false(is_readable(fd));
+    tkw_service_close(service, NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +299,7 @@ int main(void)
         cmocka_unit_test(arming_without_memory_changes_nothing),
         cmocka_unit_test(shards_are_as_many_as_processors),
         cmocka_unit_test(a_hand_without_memory_is_an_error),
+        cmocka_unit_test(a_step_while_aiming_makes_the_descriptor_readable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,8 +48,10 @@ static void open_witnessed(struct scene *scene, struct witness *witness,
     memset(witness, 0, sizeof *witness);
     assert_int_equal(tkw_hand_open(&hand, 0), 0);
     witness->inner = tkw_hand_clock(hand);
-    witness->clock = (struct tkw_clock){witness_now, witness_wait, witness_wake,
-                                        witness, false};
+    witness->clock = (struct tkw_clock){.now = witness_now,
+                                        .wait_until = witness_wait,
+                                        .wake = witness_wake,
+                                        .context = witness};
     atomic_store(&witness->spurious, spurious);
     scene_open(scene, 0,
                (struct tkw_service_config){.clock = &witness->clock,
@@ -290,8 +292,10 @@ static void without_a_driver_the_clock_is_woken_for_a_new_earliest(void **state)
     struct probe probe = {0};
     assert_int_equal(tkw_hand_open(&hand, 0), 0);
     witness.inner = tkw_hand_clock(hand);
-    witness.clock = (struct tkw_clock){witness_now, witness_wait, witness_wake,
-                                       &witness, false};
+    witness.clock = (struct tkw_clock){.now = witness_now,
+                                       .wait_until = witness_wait,
+                                       .wake = witness_wake,
+                                       .context = &witness};
     scene_open(&scene, 0,
                (struct tkw_service_config){.clock = &witness.clock,
                                            .driver = TKW_DRIVER_NONE});

@@ -62,6 +62,14 @@ struct tkw_clock {
      * still until the clock has caught up.
      */
     bool is_wall;
+    /*
+     * For event loops; both or neither.  A descriptor that is readable from
+     * the time on that it was last aimed at (UINT64_MAX: never), and when the
+     * clock was set; aiming anew makes it unreadable until then.  Or a
+     * negative errno.
+     */
+    int (*fd)(void *context);
+    void (*aim)(void *context, uint64_t time);
 };
 
 struct tkw_hand;
@@ -92,9 +100,9 @@ TKW_EXPORT void tkw_hand_set(struct tkw_hand *hand, uint64_t now_ns);
 
 /*
  * Wait until the service's driver sleeps again: then all callbacks that were
- * due have returned.  Without a driver, or once the service was stopped, there
- * is nothing to wait for, and this never returns; nor does it inside of a
- * callback.
+ * due have returned, or if they run elsewhere, were handed over.  Without a
+ * driver, or once the service was stopped, there is nothing to wait for, and
+ * this never returns; nor does it inside of a callback.
  */
 TKW_EXPORT void tkw_hand_settle(struct tkw_hand *hand);
 

@@ -26,19 +26,25 @@
  *     clock, or later, by less than a tick if the machine allows;
  *   - one outcome per arming: its callback runs, or it is cancelled, or it is
  *     handed back when the service closes;
- *   - callbacks run with no lock held, one at a time, by ticks, and those that
- *     one thread armed for one tick in the order they were armed (unless there
- *     are more threads than one to a shard: then in the order of the shard);
+ *   - callbacks run with no lock held and, on the driver, one at a time, by
+ *     ticks, and those that one thread armed for one tick, for nobody or for
+ *     one owner, in the order they were armed (unless there are more threads
+ *     than one to a shard: then in the order of the shard); in the same order
+ *     they come to workers and to `submit`;
  *   - it sleeps while nothing is due, and is woken only for a timer that is to
  *     run before all others.
  *
- * A callback that takes long delays the others: it has the only thread there is
- * for them.  With TKW_ROUNDS and a short tick a jump of the clock is dear: the
+ * A callback that takes long delays those that run where it does, and no
+ * others: slow ones belong on workers, or wherever `submit` puts them.  While
+ * as many wait for the workers as may, timers of theirs that are due stay where
+ * they are, pending; nothing is lost.  Without a driver all wait for whoever
+ * calls run.  With TKW_ROUNDS and a short tick a jump of the clock is dear: the
  * driver makes a turn of the ring for every `size` ticks that have passed.
  *
  * Caveats.  A child of fork() must not use the service, nor close it: its
- * thread is not there.  Nothing here may be called from a signal handler.  The
- * service's thread takes no signals.
+ * threads are not there.  Nothing here may be called from a signal handler.
+ * The service's threads take no signals.  Two callbacks that wait for each
+ * other's end, by tkw_service_cancel_sync(), wait for ever.
  *
  * Threads: each function says *any thread*, *any thread, not in a callback*
  * (of the same service) or *owner*.
@@ -56,14 +62,15 @@ extern "C" {
 struct tkw_service;
 
 /* The most shards a service can have. */
-#define TKW_SHARDS_MAX 32
+#define TKW_SHARDS_MAX 16
 
 /* What a callback is told.  It may grow. */
 struct tkw_firing {
     struct tkw_service *service;
     tkw_handle handle;
-    uint64_t due_ns; /* when it was to be called, as asked for ... */
+    uint64_t due_ns; /* when it was to be called, jitter and slack added ... */
     uint64_t now_ns; /* ... and when it was: the difference is how late */
+    uint64_t overruns; /* of a timer that repeats: periods missed; see below */
 };
 
 typedef void tkw_callback(void *argument, const struct tkw_firing *firing);
@@ -75,10 +82,83 @@ struct tkw_task {
     void *argument;
     /*
      * Called once if an arming ends without its callback: by whoever cancels,
-     * before cancel returns, or by close; with no lock held.  NULL: nobody.
+     * before cancel returns, or by close; with no lock held.  For a timer that
+     * repeats, called once when it is over, however it ends.  NULL: nobody.
      */
     tkw_drop *drop;
 };
+
+/* Where callbacks run. */
+enum tkw_executor {
+    TKW_ANYWHERE,  /* where the service says; for the service: the last of these
+                     that there is */
+    TKW_ON_DRIVER, /* one at a time, by the driver or, if there are others
+                      beside it, a thread for it; without a driver, by the
+                      caller of run */
+    TKW_ON_WORKERS, /* in the service's workers */
+    TKW_BY_SUBMIT,  /* wherever `submit` puts them */
+};
+
+/* What becomes of periods in which a timer could not be called. */
+enum tkw_missed {
+    TKW_SKIP,  /* nothing; the next call is at the next whole period */
+    TKW_BURST, /* each gets its call, one after the other, until all had it */
+    TKW_DELAY, /* the next call is a period from now, and all others follow */
+};
+
+/*
+ * When a timer is to be called next, having been called at `now_ns` for
+ * `due_ns` (jitter and slack not added): a time of the service's clock, at once
+ * if that has passed.  UINT64_MAX: never again.  Called after each callback
+ * that has neither armed nor cancelled its timer, in the same thread, with no
+ * lock held.
+ */
+typedef uint64_t tkw_next_time(void *argument, uint64_t due_ns,
+                               uint64_t now_ns);
+
+/*
+ * An owner of timers of one service, to cancel all of them by: a member of your
+ * connection, say.  Zeroed, it is ready for use.  It must stay at its address
+ * until tkw_service_cancel_owner() has let go of it.
+ */
+struct tkw_owner {
+    uint32_t first[4]; /* private */
+};
+
+/* All that can be said of a timer.  Zero means the default, everywhere. */
+struct tkw_plan {
+    struct tkw_task task;
+    uint64_t when_ns; /* a delay from now; if `is_time`, a time of the clock */
+    bool is_time;
+    enum tkw_executor executor;
+    enum tkw_missed missed; /* with a period */
+    uint64_t period_ns;     /* call it again and again, so far apart; 0: once */
+    tkw_next_time *next; /* call it again whenever this says; no period then */
+    uint64_t jitter_ns;  /* each call is later, by a random time below this */
+    uint64_t slack_ns;   /* each may be later, by up to this, to be at the same
+                            tick as others that may */
+    struct tkw_owner *owner; /* NULL: nobody */
+};
+
+/*
+ * A timer whose time has come, on its way through an executor of yours.  Copy
+ * it as you like, but run or return it once.
+ */
+struct tkw_job {
+    struct tkw_service *service;
+    uint64_t due_ns;
+    uint64_t word;     /* private */
+    uint32_t place[2]; /* private */
+};
+
+/*
+ * Take a job, to be run by tkw_job_run() in any thread at any time, or given
+ * back by tkw_job_return().  Called by the driver, which all timers wait for,
+ * with no lock held; it may do what a callback may.  Returns 0, or anything
+ * else if there is no room: then it will be asked again when a job has been
+ * run, or a tick later.
+ */
+typedef int tkw_submit(void *context, const struct tkw_job *job);
 
 enum tkw_driver {
     TKW_DRIVER_THREAD, /* a thread of the service */
@@ -98,13 +178,20 @@ struct tkw_service_config {
                                               must outlive the service, and be
                                               fit for any thread */
     size_t timers_max;                     /* refuse to arm more; 0: no limit */
-    const char *thread_name;               /* NULL: "tickwheel" */
-    void (*thread_start)(void *context);   /* called first by its thread */
+    const char *thread_name;               /* NULL: "tickwheel"; workers are
+                                              "tickwheel/w1" and so on */
+    void (*thread_start)(void *context);   /* called first by each thread */
     void (*log)(void *context, const char *message); /* of what is odd; it may
                                                         do what a callback may
                                                         */
     void *context;                                   /* for these two */
-    uint64_t reserved[4];                            /* must be 0 */
+    uint32_t workers;           /* threads to run callbacks in, up to 1,024 */
+    uint32_t queue_max;         /* callbacks that wait for them, up to 2^24; 0:
+                                   1,024 */
+    tkw_submit *submit;         /* NULL: none */
+    void *submit_context;       /* for submit */
+    enum tkw_executor executor; /* of timers that do not say */
+    uint64_t reserved[4];       /* must be 0 */
 };
 
 /* A time and how far away it is: 0 if it has come, UINT64_MAX if it never
@@ -124,13 +211,14 @@ struct tkw_rest {
 typedef void tkw_hand_back(void *context, const struct tkw_rest *rest);
 
 /*
- * What a service has done.  At rest armed = fired + cancelled + pending; while
- * others use it, it may be off by the calls in flight.
+ * What a service has done.  At rest armed = fired + cancelled + handed back +
+ * pending; while others use it, it may be off by the calls in flight.
  */
 struct tkw_service_figures {
     uint64_t armed; /* moving a timer is no arming, starting one again is */
     uint64_t fired; /* callbacks that were started */
     uint64_t cancelled;
+    uint64_t handed_back; /* by close, so far */
     uint64_t pending;
     uint64_t wakeups;    /* of the driver, for whatever reason ... */
     uint64_t calls;      /* ... and how often it was woken by arming */
@@ -138,7 +226,26 @@ struct tkw_service_figures {
 };
 
 /*
- * Open a service and start its thread.  NULL is the configuration {0}.
+ * The same and how well it did.  Late is the time from when a timer was due to
+ * the start of its callback; all but the largest are rounded up by at most a
+ * sixteenth.
+ */
+struct tkw_service_report {
+    struct tkw_service_figures figures;
+    uint64_t falls;    /* timers that moved down a level of their wheel */
+    uint64_t overruns; /* periods that timers missed */
+    uint64_t late_p50_ns;
+    uint64_t late_p90_ns;
+    uint64_t late_p99_ns;
+    uint64_t late_p999_ns;
+    uint64_t late_max_ns;
+    uint64_t late_sum_ns;
+    uint64_t slowest_ns;            /* the callback that took longest ... */
+    tkw_callback *slowest_callback; /* ... or NULL */
+};
+
+/*
+ * Open a service and start its threads.  NULL is the configuration {0}.
  *
  * Returns 0 and the service in `*service`, or with `*service` untouched:
  *   -EINVAL  something in the configuration is wrong, or a reserved field is
@@ -172,6 +279,40 @@ TKW_EXPORT int tkw_service_arm_at(struct tkw_service *service,
                                   struct tkw_task task);
 
 /*
+ * Arm a timer as planned.  *Any thread*.  Returns what tkw_service_arm() does;
+ * -EINVAL also if the plan contradicts itself, or names an executor that the
+ * service does not have.
+ *
+ * A timer that repeats keeps its handle until it is over: cancelled, or ended
+ * by its `next`.  Its calls are `period_ns` apart from the first on, however
+ * long they take or are late: it does not drift, and it never runs twice at the
+ * same time.  When its callback has returned, those periods that have passed
+ * meanwhile are missed.  With TKW_SKIP and TKW_DELAY the next call is told by
+ * `overruns` how many; with TKW_BURST it tells how many are due now besides
+ * this one.  To move it moves all calls to come, the next one to just that
+ * time.  It counts as one timer in `timers_max`, also while its callback is
+ * running.
+ *
+ * Jitter spreads those that would be due at the same time, slack gathers those
+ * that need not be exact; neither makes a timer early.
+ */
+TKW_EXPORT int tkw_service_arm_plan(struct tkw_service *service,
+                                    tkw_handle *handle,
+                                    const struct tkw_plan *plan);
+
+/*
+ * Arm many, in this order, from one reading of the clock.  `handles` may be
+ * NULL.  *Any thread*.
+ *
+ * Returns how many were armed, or if it was not even the first, why: to learn
+ * why it was not all, call again with the rest.
+ */
+TKW_EXPORT ptrdiff_t tkw_service_arm_many(struct tkw_service *service,
+                                          tkw_handle *handles,
+                                          const struct tkw_plan *plans,
+                                          size_t count);
+
+/*
  * Arm a timer again under its handle: move one that is pending, to any time; or
  * start one again whose callback is running, in the callback or elsewhere.
  * Among equals it is the last.  *Any thread*.
@@ -190,7 +331,8 @@ TKW_EXPORT int tkw_service_rearm_at(struct tkw_service *service,
  * then have any place.  *Any thread*.
  *
  * Returns 1, or 0 if the timer is not pending (any more), its callback running
- * included; or with nothing changed -ENOMEM or -ESHUTDOWN.
+ * and not having been armed again included; or with nothing changed -ENOMEM or
+ * -ESHUTDOWN.
  */
 TKW_EXPORT int tkw_service_postpone(struct tkw_service *service,
                                     tkw_handle handle, uint64_t delay_ns);
@@ -224,6 +366,28 @@ TKW_EXPORT int tkw_service_cancel_sync(struct tkw_service *service,
                                        tkw_handle handle);
 
 /*
+ * Stop many timers.  Each is cancelled as by tkw_service_cancel(), the answer
+ * in `answers` (may be NULL).  *Any thread*.  Returns how many it stopped.
+ */
+TKW_EXPORT size_t tkw_service_cancel_many(struct tkw_service *service,
+                                          const tkw_handle *handles,
+                                          size_t count, int *answers);
+
+/*
+ * Stop all timers of an owner, and let go of it: its memory is yours, if
+ * nobody else arms for it.  Those that others arm meanwhile may or may not be
+ * among them; a drop function must not.  Each is cancelled as by
+ * tkw_service_cancel(), or with _sync, as by tkw_service_cancel_sync(): then
+ * no callback of the owner's timers is running when it returns, but for the
+ * one that calls it and those that were let go of before.  Takes locks, a
+ * short while.  *Any thread*.  Returns how many it stopped.
+ */
+TKW_EXPORT size_t tkw_service_cancel_owner(struct tkw_service *service,
+                                           struct tkw_owner *owner);
+TKW_EXPORT size_t tkw_service_cancel_owner_sync(struct tkw_service *service,
+                                                struct tkw_owner *owner);
+
+/*
  * Tell what a handle stands for; any number is fine.  Between its time and its
  * callback a timer is TKW_READY; while the callback is running, TKW_RUNNING,
  * armed again or not.  `outlook` (may be NULL) is filled in for timers that are
@@ -243,9 +407,25 @@ TKW_EXPORT size_t tkw_service_count(struct tkw_service *service);
 TKW_EXPORT struct tkw_service_figures
 tkw_service_counters(struct tkw_service *service);
 
+/* The same and more, some microseconds long.  *Any thread*. */
+TKW_EXPORT struct tkw_service_report
+tkw_service_stats(struct tkw_service *service);
+
+/*
+ * Write the stats as text that Prometheus reads, ended by a 0.  `labels` go
+ * with each: `service="mail"`, say; NULL: none.  *Any thread*.
+ *
+ * Returns how long the text is, without the 0.  If that is not less than `size`
+ * it was cut off there; with 0 nothing is written.
+ */
+TKW_EXPORT size_t tkw_service_prometheus(struct tkw_service *service,
+                                         const char *labels, char *text,
+                                         size_t size);
+
 /*
  * Without a driver: call what is due, at most `budget` callbacks (0: no bound),
- * in the calling thread.  A callback that arms itself for now over and over
+ * in the calling thread; or hand it over to workers or to `submit`, which
+ * counts as calling it.  A callback that arms itself for now over and over
  * keeps it from returning, if nothing else bounds it.  Nothing is called once
  * the service was stopped.  *Any thread, not in a callback*.
  *
@@ -265,18 +445,50 @@ TKW_EXPORT int tkw_service_run(struct tkw_service *service, int budget);
 TKW_EXPORT uint64_t tkw_service_next(struct tkw_service *service);
 
 /*
+ * Without a driver: the same as a timeout for poll() or epoll_wait(), in
+ * milliseconds, rounded up; -1: wait for ever.  Nothing ends that wait when
+ * another thread arms an earlier timer: poll the descriptor below then.  *Any
+ * thread*.
+ */
+TKW_EXPORT int tkw_service_poll_timeout(struct tkw_service *service);
+
+/*
+ * Without a driver: a descriptor that is readable when tkw_service_run() should
+ * be called, for your event loop.  Do not read it: each run makes it ready for
+ * the next.  It stays its clock's, which closes it.  *Any thread*.
+ *
+ * Returns the descriptor, or
+ *   -EINVAL   the service has a driver;
+ *   -ENOTSUP  its clock is one of yours, without a descriptor;
+ *   -EMFILE, -ENFILE, -ENOMEM  there are no more.
+ */
+TKW_EXPORT int tkw_service_fd(struct tkw_service *service);
+
+/*
+ * Run a job that was submitted, unless its timer was cancelled or moved
+ * meanwhile, or the service stopped.  *Any thread*; in a callback, too.
+ * Returns whether it ran.
+ */
+TKW_EXPORT bool tkw_job_run(const struct tkw_job *job);
+
+/* Give back a job that was submitted and not run.  Its timer is still pending,
+ * and will be submitted again a tick later.  *Any thread*. */
+TKW_EXPORT void tkw_job_return(const struct tkw_job *job);
+
+/*
  * Start no more callbacks, and refuse to arm.  Waits until no callback is
- * running, unless a callback of this service calls it: so do not hold a lock
- * that a callback takes.  What is pending stays so, and can be cancelled, until
- * close hands it back.  Any number of times.  *Any thread*.
+ * running, in whatever thread, unless a callback of this service calls it: so
+ * do not hold a lock that a callback takes.  What is pending stays so, and can
+ * be cancelled, until close hands it back.  Any number of times.  *Any
+ * thread*.
  */
 TKW_EXPORT void tkw_service_stop(struct tkw_service *service);
 
 /*
- * Stop, end the thread, hand back every timer that is pending, and free the
- * service.  For each of them `each` is called (may be NULL), then its drop
- * function; both may still ask and cancel.  NULL is a service that is fine to
- * close.
+ * Stop, wait until every job that was submitted has been run or returned, end
+ * the threads, hand back every timer that is pending, and free the service.
+ * For each of them `each` is called (may be NULL), then its drop function;
+ * both may still ask and cancel.  NULL is a service that is fine to close.
  *
  * *Owner*: nobody else may use the service meanwhile, and nobody afterwards; it
  * may be called in a callback of another service, but not of this one, nor by

@@ -71,8 +71,8 @@ compile sound src/*.c "$tree"/tests/sched/service_*.c \
     "$tree/tests/sched/front.c" "$tree/tests/sched/sched.c" \
     "$tree/tests/sched/search.c"
 
-plant 'claimed by a look and a store' service_run.c \
-    's/!sync_replace_ordered(&job->word, &due.word, running)/sync_get_ordered(\&job->word) != due.word || (sync_put_ordered(\&job->word, running), false)/' \
+plant 'claimed by a look and a store' service_fire.c \
+    's/!sync_replace_ordered(&job->word, &word, running)/sync_get_ordered(\&job->word) != word || (sync_put_ordered(\&job->word, running), false)/' \
     cancel_against_fire
 
 plant 'looks for the earliest, then falls asleep' service_run.c \
@@ -82,22 +82,22 @@ plant 'looks for the earliest, then falls asleep' service_run.c \
 
 plant 'forgets the earliest after its visit' service_run.c \
     '/sync_put_relaxed(&service->earliest, TKW_NEVER);/{h;d;}
-     /^    int count = 0;/{G;}' \
+     /^    visit_all(service, /G' \
     arm_earlier_against_falling_asleep
 
 plant 'runs without a look whether to stop' service_run.c \
-    's/!sync_get_ordered(&service->is_stopping)) {/true) {/' \
+    '/^static bool serve/,/^}/s/sync_get_ordered(&service->is_stopping)/false/' \
     stop_against_stop
 
 plant 'stops without waiting' service.c \
-    's/while (sync_get_ordered(&service->is_active))/while (false)/' \
+    's/while (sync_get_ordered(&service->is_active) ||.*/while (false)/' \
     stop_against_stop
 
 plant 'says that it is quiet outside of the mutex' service_run.c \
     '/^static void leave/,/^}/{/sync_lock\|sync_unlock/d;}' \
     run_against_stop
 
-plant 'says that it has ended outside of the mutex' service_run.c \
+plant 'says that it has ended outside of the mutex' service_fire.c \
     '/if (word & JOB_WAITED)/,/}/{/sync_lock\|sync_unlock/d;}' \
     cancel_sync_against_fire
 
@@ -116,3 +116,49 @@ plant 'counted in by a look and a store' service_arm.c \
 plant 'put on the stack by a look and a store' service_arm.c \
     's/!sync_replace_ordered(&shard->cancelled, &before, after)/sync_put_ordered(\&shard->cancelled, after), false/' \
     cancel_against_cancel_of_another
+
+plant 'makes room and tells nobody' service_crew.c \
+    '/^static void \*work/,/^}/{/if (is_room)/,+1d;}' \
+    room_against_a_full_queue
+
+plant 'says that it is full outside of the mutex' service_crew.c \
+    '/^static uint32_t enqueue/,/^}/{/crew->is_full = count == 0;/{h;d;}
+     /sync_unlock/G;}' \
+    room_against_a_full_queue
+
+plant 'ends a callback outside of the mutex' service_crew.c \
+    '/^static void \*work/,/^}/{/^        sync_lock/{h;d;}
+     /^            end(service);/G;}' \
+    stop_against_workers
+
+plant 'begins without a look whether to stop' service_crew.c \
+    '/^static bool begin/,/^}/{/is_stopping/,+1d;}' \
+    job_run_against_stop
+
+plant 'closes without waiting for jobs' service.c \
+    's/while (service->out_count > 0)/while (false)/' \
+    job_run_against_close
+
+plant 'taken for due while it is running' service_run.c \
+    's/while (word & JOB_RUNNING && word & JOB_ARMED)/while (false)/' \
+    due_again_while_running
+
+plant 'late, and nobody looks' service_fire.c \
+    's/if (word & JOB_LATE)/if (false)/' \
+    due_again_while_running
+
+plant 'armed for its next time after a cancel' service_plan.c \
+    's/(word & (JOB_ARMED | JOB_CANCELLED)) == 0/(word \& JOB_ARMED) == 0/' \
+    cancel_against_repeating
+
+plant 'makes room for others while it repeats' service_fire.c \
+    's/if ((word & JOB_REPEATS) == 0)/if (true)/' \
+    limit_against_repeating
+
+plant 'given back, and still with its owner' service_plan.c \
+    '/^void extra_detach/,/^}/{/if (extra->owner != NULL)/,+1d;}' \
+    cancel_owner_against_giving_back
+
+plant 'aims without the mutex' service_run.c \
+    '/^void service_point_fd/,/^}/{/sync_lock\|sync_unlock/d;}' \
+    two_arm_against_a_loop

@@ -504,3 +504,13 @@ void sync_broadcast(struct sync_cond *cond)
     for (uint32_t left = cond->waiters; left != 0; left &= left - 1)
         wake((unsigned)__builtin_ctz(left));
 }
+
+/* Wakes the first of them; which one that is makes no difference to those who
+   follow the rules, and is tried out by who waits first. */
+void sync_signal(struct sync_cond *cond)
+{
+    sched_point();
+    require_cond(cond, "signals");
+    if (cond->waiters != 0)
+        wake((unsigned)__builtin_ctz(cond->waiters));
+}

@@ -63,4 +63,92 @@ void limit_against_cancel(void);
 void limit_against_fire(void);
 void limit_against_starting_again(void);
 
+/* service_races_crew.c */
+void cancel_against_a_worker(void);
+void cancel_sync_against_a_worker(void);
+void cancel_in_the_queue(void);
+void reuse_against_the_queue(void);
+void rearm_against_a_worker(void);
+void postpone_against_a_worker(void);
+void due_again_while_running(void);
+void rearm_for_now_against_a_worker(void);
+void rearm_for_now_against_due_again(void);
+void rearm_against_due_again(void);
+void cancel_against_due_again(void);
+void cancel_sync_against_due_again(void);
+void cancel_against_hurrying(void);
+void room_against_a_full_queue(void);
+void room_in_half_of_the_queue(void);
+void room_against_falling_asleep(void);
+void arm_against_a_full_queue(void);
+void room_against_a_small_budget(void);
+void stop_against_workers(void);
+void stop_inside_a_worker_against_stop(void);
+void close_against_workers(void);
+void set_back_against_a_worker(void);
+
+/* service_races_submit.c */
+void job_run_against_cancel(void);
+void job_run_against_cancel_sync(void);
+void job_run_against_rearm(void);
+void job_due_again_while_running(void);
+void job_run_against_rearm_for_now(void);
+void stale_job_against_reuse(void);
+void job_run_against_stop(void);
+void job_run_against_close(void);
+void job_return_against_close(void);
+void job_return_against_cancel(void);
+void job_return_against_rearm(void);
+void job_return_against_falling_asleep(void);
+void job_run_against_refusing(void);
+void refusing_against_job_run(void);
+void stop_against_running_at_once(void);
+void cancel_sync_of_an_outer_callback(void);
+void set_back_against_job_run(void);
+
+/* service_races_stats.c */
+void two_count_in_a_histogram(void);
+void two_are_slow(void);
+
+/* service_races_repeat.c */
+void cancel_against_repeating(void);
+void cancel_sync_against_repeating(void);
+void cancel_twice_against_repeating(void);
+void cancel_against_repeating_on_a_worker(void);
+void cancel_sync_against_repeating_on_a_worker(void);
+void rearm_against_repeating(void);
+void rearm_against_repeating_on_a_worker(void);
+void rearm_for_now_against_repeating(void);
+void rearm_against_cancel_and_repeating(void);
+void stop_against_repeating(void);
+void stop_against_repeating_on_a_worker(void);
+void turn_against_repeating(void);
+void limit_against_repeating(void);
+void limit_against_cancel_of_repeating(void);
+void cancel_against_the_last_call(void);
+void cancel_sync_against_the_last_call(void);
+void rearm_against_the_last_call(void);
+void limit_against_the_last_call(void);
+
+/* service_races_owner.c */
+void cancel_owner_against_fire(void);
+void cancel_owner_against_a_worker(void);
+void cancel_owner_against_giving_back(void);
+void cancel_owner_against_arm(void);
+void cancel_owner_against_cancel(void);
+void cancel_owner_against_cancel_owner(void);
+void cancel_owner_sync_against_fire(void);
+void cancel_owner_sync_against_a_worker(void);
+void cancel_owner_sync_twice_against_fire(void);
+void cancel_owner_inside_against_cancel_owner_sync(void);
+void cancel_owner_against_repeating(void);
+void cancel_owner_sync_against_repeating(void);
+
+/* service_races_loop.c */
+void arm_against_the_end_of_run(void);
+void two_run_against_arm(void);
+void two_arm_against_a_loop(void);
+void fd_against_arm(void);
+void room_against_a_loop(void);
+
 #endif

@@ -6,39 +6,14 @@
  */
 #include "service_races.h"
 
+#include "service_actors.h"
 #include "service_inner.h"
 #include "service_scene.h"
 
 /* A timer that is due at the next turn of a tick, the driver sleeping. */
 static struct probe *one_due(void)
 {
-    scene_open((struct scene_config){0});
-    probe_must_arm(&scene.probes[0], SCENE_TICK);
-    scene_settle();
-    return &scene.probes[0];
-}
-
-/* At rest: an outcome that fits the answer of the only cancel. */
-static void check_answer(const struct probe *probe, int answer)
-{
-    sched_require(probe->started == (answer == 1 ? 0 : 1));
-    sched_require(probe->dropped == (answer == 1 ? 1 : 0));
-    sched_require(probe_state(probe) ==
-                  (answer == 1 ? TKW_CANCELLED : TKW_DONE));
-}
-
-static void cancel_it(struct probe *probe)
-{
-    int answer = probe_cancel(probe);
-    sched_require(answer == 1 || answer == 0 || answer == -EBUSY);
-    probe->answer = answer;
-}
-
-static void cancel_it_alone(struct probe *probe)
-{
-    cancel_it(probe);
-    if (probe->answer == 0)
-        sched_require(probe->returned == 1);
+    return one_pending(SCENE_TICK);
 }
 
 /* 1: it never runs; 0 or -EBUSY: it runs once. */
@@ -55,10 +30,7 @@ void cancel_against_fire(void)
 /* One of two stops it. */
 void cancel_against_cancel(void)
 {
-    scene_open((struct scene_config){0});
-    struct probe *probe = &scene.probes[0];
-    probe_must_arm(probe, SCENE_TICK);
-    scene_settle();
+    struct probe *probe = one_due();
     unsigned other = scene_spawn(cancel_it, probe);
     int answer = probe_cancel(probe);
     sched_join(other);
@@ -68,11 +40,6 @@ void cancel_against_cancel(void)
     sched_require(probe->started == 0);
     sched_require(probe->dropped == 1);
     scene_end();
-}
-
-static void cancel_it_too(struct probe *probe)
-{
-    probe->second = probe_cancel(probe);
 }
 
 /* One of two stops it, or none and it runs. */
@@ -108,13 +75,6 @@ void cancel_against_cancel_of_another(void)
     probe_must_arm(third, SCENE_FAR);
     sched_require(place_of(third) == places[0] || place_of(third) == places[1]);
     scene_end();
-}
-
-/* Its memory may be freed when the call has returned: its callback is not
- * running and will not. */
-static void cancel_it_sync(struct probe *probe)
-{
-    probe->answer = probe_cancel_sync(probe);
 }
 
 void cancel_sync_against_fire(void)

@@ -8,42 +8,8 @@
  */
 #include "service_races.h"
 
+#include "service_actors.h"
 #include "service_scene.h"
-
-#define NEW_TIME (3 * SCENE_TICK)
-
-/* A timer that is due after `delay_ns`, the driver sleeping. */
-static struct probe *one_pending(uint64_t delay_ns)
-{
-    scene_open((struct scene_config){0});
-    probe_must_arm(&scene.probes[0], delay_ns);
-    scene_settle();
-    return &scene.probes[0];
-}
-
-static void rearm(struct probe *probe)
-{
-    int answer = tkw_service_rearm_at(scene.service, probe->handle, NEW_TIME);
-    sched_require(answer == 0 || answer == 1);
-    probe->moved = answer;
-}
-
-static void postpone(struct probe *probe)
-{
-    int answer =
-        tkw_service_postpone_at(scene.service, probe->handle, NEW_TIME);
-    sched_require(answer == 0 || answer == 1);
-    probe->moved = answer;
-}
-
-static void postpone_alone(struct probe *probe)
-{
-    postpone(probe);
-    if (probe->moved == 0)
-        return;
-    sched_require(probe->started == 0);
-    probe->not_before = NEW_TIME;
-}
 
 /* 1: it has not run, and does at the new time; 0: it has begun to. */
 void postpone_against_fire(void)
@@ -58,30 +24,13 @@ void postpone_against_fire(void)
     scene_end();
 }
 
-static void rearm_alone(struct probe *probe)
-{
-    rearm(probe);
-    if (probe->moved == 0)
-        sched_require(probe->returned == 1);
-}
-
 /* The same, but what has begun is started again; 0: it has ended. */
 void rearm_against_fire(void)
 {
     struct probe *probe = one_pending(SCENE_TICK);
     scene_race(probe, rearm_alone, NULL);
     scene_settle();
-    if (probe->started == 1)
-        sched_require(probe->due_ns == SCENE_TICK);
-    if (probe->moved == 1) {
-        probe->armings += probe->started;
-        probe->not_before = NEW_TIME;
-    }
-    scene_check();
-    scene_turn(2 * SCENE_TICK);
-    sched_require(probe->started == probe->armings);
-    sched_require(probe->due_ns == (probe->moved == 1 ? NEW_TIME : SCENE_TICK));
-    scene_end();
+    check_rearmed(probe);
 }
 
 static void start_again_once(struct probe *probe)
@@ -111,11 +60,6 @@ void rearm_against_running(void)
     sched_require(probe->started == 2);
     sched_require(probe->armings == 2);
     scene_end();
-}
-
-static void cancel_it(struct probe *probe)
-{
-    probe->answer = probe_cancel(probe);
 }
 
 /* Cancel a timer that is moved to an earlier, or a later, time meanwhile. */

@@ -4,6 +4,7 @@
  */
 #include "service_races.h"
 
+#include "service_actors.h"
 #include "service_scene.h"
 
 /* Two that are due at the next turn of a tick, and one that is far away. */
@@ -14,15 +15,6 @@ static void two_due(void)
     probe_must_arm(&scene.probes[1], SCENE_TICK);
     probe_must_arm(&scene.probes[2], SCENE_FAR);
     scene_settle();
-}
-
-/* From outside: when it returns none is running, and none starts after it. */
-static void stop(struct probe *unused)
-{
-    (void)unused;
-    tkw_service_stop(scene.service);
-    sched_require(!scene.is_inside);
-    scene.is_quiet = true;
 }
 
 /* And then arming and moving are refused, but cancelling is not. */
@@ -39,14 +31,6 @@ void stop_against_fire(void)
     sched_require(probe_cancel(probe) == 1);
     scene_end();
     sched_require(probe->handed_back == 0);
-}
-
-static void stop_inside(struct probe *probe)
-{
-    (void)probe;
-    tkw_service_stop(scene.service);
-    scene.is_quiet = true;
-    sched_require(tkw_service_close(scene.service, NULL, NULL) == -EDEADLK);
 }
 
 /* It returns at once, and what is due with it is handed back. */
@@ -105,11 +89,8 @@ static void move_sooner(struct probe *probe)
 /* Moved, or refused with nothing changed. */
 void stop_against_rearm(void)
 {
-    struct probe *probe = &scene.probes[0];
+    struct probe *probe = one_pending(SCENE_FAR);
     struct tkw_outlook outlook = {0};
-    scene_open((struct scene_config){0});
-    probe_must_arm(probe, SCENE_FAR);
-    scene_settle();
     unsigned other = scene_spawn(move_sooner, probe);
     stop(NULL);
     sched_join(other);
@@ -129,11 +110,6 @@ static void arm_itself(struct probe *probe)
     probe->armings += answer == 1;
 }
 
-static void cancel_it(struct probe *probe)
-{
-    probe->answer = probe_cancel(probe);
-}
-
 static void stop_in_drop(struct probe *probe)
 {
     probe->act_on_drop = NULL;
@@ -146,10 +122,7 @@ static void stop_in_drop(struct probe *probe)
  */
 void stop_inside_the_drop(void)
 {
-    struct probe *probe = &scene.probes[0];
-    scene_open((struct scene_config){0});
-    probe_must_arm(probe, SCENE_TICK);
-    scene_settle();
+    struct probe *probe = one_pending(SCENE_TICK);
     probe->act = arm_itself;
     probe->act_on_drop = stop_in_drop;
     scene_race(probe, cancel_it, NULL);
@@ -168,12 +141,6 @@ void close_against_fire(void)
     }
     sched_require(scene.probes[0].started >= scene.probes[1].started);
     sched_require(scene.probes[2].handed_back == 1);
-}
-
-static void run_all(struct probe *probe)
-{
-    probe->answer = tkw_service_run(scene.service, 0);
-    sched_require(probe->answer >= 0 || probe->answer == -EBUSY);
 }
 
 /* Without a driver: one of two is at it, and all is run. */
@@ -204,12 +171,6 @@ void run_against_stop(void)
     sched_join(other);
     sched_require(scene.probes[0].answer == (int)scene.started);
     scene_end();
-}
-
-static void arm_far(struct probe *probe)
-{
-    probe->answer = probe_arm(probe, SCENE_FAR);
-    sched_require(probe->answer == 0 || probe->answer == -EAGAIN);
 }
 
 /* In two shards, whose mutexes do not keep them apart. */

@@ -4,6 +4,7 @@
  */
 #include "service_races.h"
 
+#include "service_actors.h"
 #include "service_scene.h"
 
 /* The next probe that comes due runs, the others do not. */
@@ -106,12 +107,6 @@ void turn_against_pass(void)
     scene_end();
 }
 
-static void set_to_500(struct probe *unused)
-{
-    (void)unused;
-    tkw_hand_set(scene.hand, 500);
-}
-
 /* A timer counts from the time it is armed at, before or after the step; the
  * one that was there before waits for its time to come again. */
 void set_back_against_arm(void)
@@ -154,16 +149,9 @@ void set_back_against_fire(void)
     probe_must_arm(probe, SCENE_TICK);
     scene_settle();
     tkw_hand_turn(scene.hand, SCENE_TICK);
-    tkw_hand_set(scene.hand, 500);
+    set_to_500(NULL);
     scene_settle();
-    unsigned started = probe->started;
-    scene_check();
-    tkw_hand_set(scene.hand, 1009);
-    scene_settle();
-    sched_require(probe->started == started);
-    scene_turn(1);
-    sched_require(probe->started == 1);
-    scene_end();
+    check_set_back(probe);
 }
 
 /* What is left of a batch when it is set back waits like all others. */

@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-#define ARENA_BYTES ((size_t)160 << 20) /* two segments of jobs; not touched */
+#include "service_inner.h"
+
+/* Two segments of jobs and two of extras; not touched. */
+#define ARENA_BYTES ((size_t)400 << 20)
 #define SPOILED_MAX 1024
 
 struct scene scene;
@@ -19,9 +22,27 @@ static struct {
     unsigned out; /* pieces not given back */
 } arena;
 
+/*
+ * Wait for the threads of crews to start: one at a time, as they are made, so
+ * that no orders are spent on how they do.
+ */
+static void wait_for_threads(const struct tkw_service *service)
+{
+    unsigned count = 0;
+    for (int i = 0; i < CREWS; i++)
+        count += service->crews[i].thread_count;
+    sync_lock(&scene.mutex);
+    while (scene.thread_count < count)
+        sync_wait(&scene.has_changed, &scene.mutex);
+    sync_unlock(&scene.mutex);
+}
+
 static void *arena_allocate(void *context, size_t bytes)
 {
     (void)context;
+    /* The first piece is the service, which is being opened. */
+    if (scene.workers != 0 && arena.out > 0 && scene.service == NULL)
+        wait_for_threads((const void *)arena.bytes);
     size_t rounded = (bytes + 63) / 64 * 64;
     if (rounded > ARENA_BYTES - arena.used)
         return NULL;
@@ -49,10 +70,58 @@ static void be_thread(uint32_t number)
     sync_self()->number = number;
 }
 
-static void start_driver(void *context)
+/* Threads of the service are started in this order: one for the driver's own
+ * callbacks, if it has no time for them; workers; the driver. */
+static void start_thread(void *context)
 {
     (void)context;
+    bool is_driver = sync_self()->number == scene.workers + 3;
     be_thread(1);
+    if (scene.workers == 0)
+        return;
+    sync_lock(&scene.mutex);
+    scene.thread_count += !is_driver;
+    sync_broadcast(&scene.has_changed);
+    while (is_driver && scene.is_held)
+        sync_wait(&scene.has_changed, &scene.mutex);
+    sync_unlock(&scene.mutex);
+}
+
+void scene_let_go(void)
+{
+    sync_lock(&scene.mutex);
+    scene.is_held = false;
+    sync_broadcast(&scene.has_changed);
+    sync_unlock(&scene.mutex);
+}
+
+static int take_job(void *context, const struct tkw_job *job)
+{
+    (void)context;
+    SYNC_POINT();
+    if (scene.runs_at_once) {
+        tkw_job_run(job);
+        return 0;
+    }
+    if (scene.job_count == scene.job_room)
+        return -1;
+    sched_require(scene.job_count < SCENE_JOBS);
+    scene.jobs[scene.job_count++] = *job;
+    return 0;
+}
+
+static int no_descriptor(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static void note_aim(void *context, uint64_t time)
+{
+    (void)context;
+    SYNC_POINT();
+    scene.aimed = time;
+    SYNC_POINT();
 }
 
 void scene_open(struct scene_config config)
@@ -65,37 +134,122 @@ void scene_open(struct scene_config config)
     arena.out = 0;
     scene = (struct scene){
         .has_no_driver = config.has_no_driver,
+        .is_wall = config.is_wall,
+        .is_held = config.is_held,
+        .workers = config.workers,
         .timers_max = config.timers_max != 0 ? config.timers_max : SCENE_PROBES,
+        .inside_max = config.workers != 0 ? config.workers : 1,
+        .job_room = config.job_room,
+        .aimed = UINT64_MAX,
     };
+    if (config.job_room != 0)
+        scene.inside_max = SCENE_JOBS;
     be_thread(2);
+    sync_mutex_init(&scene.mutex);
+    sync_cond_init(&scene.has_changed);
     sched_require(tkw_hand_open(&scene.hand, config.now) == 0);
     tkw_hand_be_wall(scene.hand, config.is_wall);
 
+    scene.clock = *tkw_hand_clock(scene.hand);
+    scene.clock.fd = no_descriptor;
+    scene.clock.aim = note_aim;
     struct tkw_service_config of_service = {
         .tick_ns = SCENE_TICK,
         .geometry = {.sizes = {4}, .beyond = TKW_ROUNDS},
         .shards = config.shards != 0 ? config.shards : 1,
         .driver = config.has_no_driver ? TKW_DRIVER_NONE : TKW_DRIVER_THREAD,
-        .clock = tkw_hand_clock(scene.hand),
+        .clock = &scene.clock,
         .allocator = &allocator,
         .timers_max = scene.timers_max,
-        .thread_start = start_driver,
+        .thread_start = start_thread,
+        .workers = config.workers,
+        .queue_max = config.queue_max,
+        .submit = config.job_room != 0 ? take_job : NULL,
     };
     sched_require(tkw_service_open(&scene.service, &of_service) == 0);
-    if (!config.is_awake)
+    if (config.workers != 0)
+        wait_for_threads(scene.service);
+    if (!config.is_awake && !config.is_held)
         scene_settle();
 }
 
+static bool is_busy(const struct tkw_service *service)
+{
+    uint32_t count = service->running_count;
+    for (int i = 0; i < CREWS; i++)
+        count += service->crews[i].queue_count;
+    return count > 0;
+}
+
+/* A thread that has work and sleeps would make this a deadlock. */
+void scene_wait_for_workers(void)
+{
+    struct tkw_service *service = scene.service;
+    sync_lock(&service->mutex);
+    while (is_busy(service))
+        sync_wait(&service->quiet, &service->mutex);
+    sync_unlock(&service->mutex);
+}
+
+static void settle_driver(void)
+{
+    if (!scene.has_no_driver) {
+        tkw_hand_settle(scene.hand);
+        return;
+    }
+    while (tkw_service_next(scene.service) <= tkw_hand_now(scene.hand)) {
+        sched_require(tkw_service_run(scene.service, 0) >= 0);
+        scene.passes++;
+    }
+}
+
+/* The driver and the workers wake each other up: they are at rest when the
+ * workers had nothing to do, and the driver has not begun a pass since before
+ * it last slept. */
 void scene_settle(void)
 {
-    if (!scene.has_no_driver)
-        tkw_hand_settle(scene.hand);
+    const struct tkw_service *service = scene.service;
+    uint64_t before;
+    do {
+        before = service->wakeups + scene.passes;
+        settle_driver();
+        scene_wait_for_workers();
+        settle_driver();
+    } while (service->wakeups + scene.passes != before);
+}
+
+bool scene_run_job(unsigned at)
+{
+    sched_require(at < scene.job_count);
+    return tkw_job_run(&scene.jobs[at]);
+}
+
+void scene_return_job(unsigned at)
+{
+    sched_require(at < scene.job_count);
+    tkw_job_return(&scene.jobs[at]);
 }
 
 void scene_turn(uint64_t ns)
 {
     tkw_hand_turn(scene.hand, ns);
     scene_settle();
+}
+
+/* Pending, and how it should be: until it was dropped. */
+static unsigned check_repeating(const struct probe *probe)
+{
+    enum tkw_state state = probe_state(probe);
+    sched_require(probe->started == probe->returned);
+    sched_require(probe->dropped <= 1);
+    if (probe->dropped == 0) {
+        sched_require(!probe->is_over);
+        sched_require(state == TKW_PENDING || state == TKW_READY);
+        return 1;
+    }
+    sched_require(state == TKW_DONE || state == TKW_CANCELLED ||
+                  state == TKW_STALE);
+    return 0;
 }
 
 static void check_probe(const struct probe *probe)
@@ -125,22 +279,31 @@ static void check_probe(const struct probe *probe)
 
 void scene_check(void)
 {
-    unsigned armed = 0, fired = 0, dropped = 0;
+    unsigned armed = 0, fired = 0, dropped = 0, pending = 0, repeating = 0;
     sched_require(!scene.is_inside);
     for (int i = 0; i < SCENE_PROBES; i++) {
         const struct probe *probe = &scene.probes[i];
-        check_probe(probe);
-        armed += probe->armings;
         fired += probe->started;
         dropped += probe->dropped;
+        if (probe->repeats) {
+            repeating++;
+            pending += check_repeating(probe);
+            continue;
+        }
+        check_probe(probe);
+        armed += probe->armings;
+        pending += probe->armings - probe->started - probe->dropped;
     }
 
     struct tkw_service_figures figures = tkw_service_counters(scene.service);
-    sched_require(figures.armed == armed);
     sched_require(figures.fired == fired);
-    sched_require(figures.cancelled == dropped);
-    sched_require(figures.pending == armed - fired - dropped);
-    sched_require(tkw_service_count(scene.service) == figures.pending);
+    sched_require(figures.pending == pending);
+    sched_require(tkw_service_count(scene.service) == pending);
+    sched_require(figures.cancelled <= dropped);
+    if (repeating == 0) { /* what ends by itself was not cancelled */
+        sched_require(figures.armed == armed);
+        sched_require(figures.cancelled == dropped);
+    }
 }
 
 static void take_back(void *context, const struct tkw_rest *rest)
@@ -167,7 +330,10 @@ void scene_close(void)
         const struct probe *probe = &scene.probes[i];
         sched_require(probe->started == probe->returned);
         sched_require(probe->dropped >= dropped[i] + probe->handed_back);
-        sched_require(probe->started + probe->dropped == probe->armings);
+        if (probe->repeats)
+            sched_require(probe->dropped == 1);
+        else
+            sched_require(probe->started + probe->dropped == probe->armings);
     }
     sched_require(arena.out == 0);
     tkw_hand_close(scene.hand);
@@ -224,6 +390,8 @@ void scene_race(struct probe *probe, void (*first)(struct probe *probe),
     if (second != NULL)
         threads[1] = scene_spawn(second, probe);
     tkw_hand_turn(scene.hand, SCENE_TICK);
+    if (scene.has_no_driver)
+        sched_require(tkw_service_run(scene.service, 0) >= 0);
     sched_join(threads[0]);
     if (second != NULL)
         sched_join(threads[1]);
@@ -232,22 +400,32 @@ void scene_race(struct probe *probe, void (*first)(struct probe *probe),
 static void ring(void *argument, const struct tkw_firing *firing)
 {
     struct probe *probe = argument;
-    sched_require(!scene.is_inside);
+    sched_require(scene.inside < scene.inside_max);
+    sched_require(!probe->is_inside);
+    sched_require(probe->dropped == 0 || !probe->repeats);
     sched_require(!scene.is_quiet);
     sched_require(!probe->is_over);
+    sched_require(probe->started_max == 0 ||
+                  probe->started < probe->started_max);
     sched_require(firing->service == scene.service);
     sched_require(firing->handle == probe->handle);
     sched_require(firing->now_ns >= firing->due_ns);
     sched_require(firing->now_ns >= probe->not_before);
+    probe->is_inside = true;
     scene.is_inside = true;
+    scene.inside++;
     probe->due_ns = firing->due_ns;
     probe->place = ++scene.started;
     probe->started++;
-    SYNC_POINT(); /* it takes a while */
+    if (scene.is_wall)
+        SYNC_POINT(); /* it takes a while */
+    else
+        sched_require(tkw_hand_now(scene.hand) >= firing->due_ns);
     if (probe->act != NULL)
         probe->act(probe);
     probe->returned++;
-    scene.is_inside = false;
+    probe->is_inside = false;
+    scene.is_inside = --scene.inside > 0;
 }
 
 static void drop(void *argument)
@@ -275,6 +453,25 @@ void probe_must_arm(struct probe *probe, uint64_t delay_ns)
     sched_require(probe_arm(probe, delay_ns) == 0);
 }
 
+/* Counted before, if it is the only arming. */
+int probe_arm_plan(struct probe *probe, struct tkw_plan plan)
+{
+    plan.task = (struct tkw_task){ring, probe, drop};
+    probe->repeats = plan.period_ns != 0 || plan.next != NULL;
+    probe->armings += !probe->repeats;
+    int result = tkw_service_arm_plan(scene.service, &probe->handle, &plan);
+    if (result != 0) {
+        probe->armings -= !probe->repeats;
+        probe->repeats = false;
+    }
+    return result;
+}
+
+void probe_must_plan(struct probe *probe, struct tkw_plan plan)
+{
+    sched_require(probe_arm_plan(probe, plan) == 0);
+}
+
 int probe_cancel(struct probe *probe)
 {
     unsigned dropped = probe->dropped;
@@ -283,6 +480,9 @@ int probe_cancel(struct probe *probe)
         sched_require(probe->dropped > dropped);
         probe->is_over = true;
     }
+    /* It runs, though it may have yet to enter its callback. */
+    if (result == -EBUSY)
+        probe->started_max = probe->started + !probe->is_inside;
     return result;
 }
 

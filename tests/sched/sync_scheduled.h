@@ -44,6 +44,7 @@ void sync_wait(struct sync_cond *cond, struct sync_mutex *mutex);
 void sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
                      uint64_t time);
 void sync_broadcast(struct sync_cond *cond);
+void sync_signal(struct sync_cond *cond);
 
 int sync_start(struct sync_thread *thread, void *(*run)(void *), void *argument,
                const char *name);

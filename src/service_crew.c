@@ -1,0 +1,270 @@
+/*
+ * service_crew.c - callbacks that run elsewhere: in threads of the service
+ * behind a queue, or wherever the user's submit puts them.
+ *
+ * The runner hands over what is due, in order.  A crew that has no room takes
+ * nothing: the timers stay in their batch and their pool, and the runner goes
+ * on with the others.  It comes back when there is room:
+ *
+ *     runner                          thread of the crew
+ *     (mutex) queue is full
+ *     is_full = true
+ *     ... sleeps                      (mutex) takes one, sees is_full, and
+ *                                     that half of the queue is empty
+ *                                     earliest = 0, wakes the runner
+ *
+ * To wait in a queue is not to run: what waits is claimed when it is taken out.
+ */
+#include <tickwheel/service.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "probes.h"
+#include "service_inner.h"
+
+/* A callback is about to run, or not if the service was stopped.  With the
+ * mutex; stop says that it stops, then looks whether any is running. */
+static bool begin(struct tkw_service *service)
+{
+    if (sync_get_ordered(&service->is_stopping))
+        return false;
+    service->running_count++;
+    return true;
+}
+
+/* It has returned.  With the mutex: who waits for the last one may free all. */
+static void end(struct tkw_service *service)
+{
+    service->running_count--;
+    if (service->running_count == 0)
+        sync_broadcast(&service->quiet);
+}
+
+/* Take the first of a queue that is not empty.  Returns whether the runner
+ * waits for room that is there now. */
+static bool take(struct crew *crew, struct due *due)
+{
+    *due = crew->queue[crew->queue_at];
+    crew->queue_at = (crew->queue_at + 1) % crew->queue_room;
+    crew->queue_count--;
+    if (!crew->is_full || crew->queue_count > crew->queue_room / 2)
+        return false;
+    crew->is_full = false;
+    return true;
+}
+
+static void *work(void *argument)
+{
+    struct crew *crew = argument;
+    struct tkw_service *service = crew->service;
+    if (service->thread_start != NULL)
+        service->thread_start(service->context);
+    sync_lock(&service->mutex);
+    while (!service->is_closing) {
+        if (crew->queue_count == 0) {
+            crew->idle_count++;
+            sync_wait(&crew->work, &service->mutex);
+            crew->idle_count--;
+            continue;
+        }
+        struct due due;
+        bool is_room = take(crew, &due);
+        bool may_run = begin(service);
+        sync_unlock(&service->mutex);
+        if (is_room)
+            service_call(service, 0);
+        uint64_t now = 0;
+        if (may_run)
+            job_fire(service, &due, &now);
+        sync_lock(&service->mutex);
+        if (may_run)
+            end(service);
+    }
+    sync_unlock(&service->mutex);
+    return NULL;
+}
+
+/* Was a timer cancelled or moved since it was taken for due?  Then there is no
+ * use in handing it over. */
+static bool is_gone(const struct due *due)
+{
+    return sync_get_acquire(&due->job->word) != due->word;
+}
+
+/* Put what is due of a shard into the queue, up to a tick, as much as there is
+ * room for.  Returns how many it has dealt with. */
+static uint32_t enqueue(struct crew *crew, struct shard *shard, tkw_tick until,
+                        int most)
+{
+    struct tkw_service *service = crew->service;
+    uint32_t count = 0;
+    sync_lock(&service->mutex);
+    while (shard->batch_at < shard->batch_count &&
+           shard->batch[shard->batch_at].deadline <= until &&
+           crew->queue_count < crew->queue_room && count < (uint32_t)most) {
+        const struct due *due = &shard->batch[shard->batch_at++];
+        count++;
+        if (is_gone(due))
+            continue;
+        uint32_t end = crew->queue_at + crew->queue_count++;
+        crew->queue[end % crew->queue_room] = *due;
+    }
+    crew->is_full = count == 0;
+    if (crew->is_full)
+        PROBE2(full, service, crew->thread_count);
+    if (count == 1 && crew->idle_count > 0)
+        sync_signal(&crew->work);
+    else if (crew->idle_count > 0)
+        sync_broadcast(&crew->work);
+    sync_unlock(&service->mutex);
+    return count;
+}
+
+/* Count jobs that the user has. */
+static void count_jobs(struct tkw_service *service, uint64_t count)
+{
+    sync_lock(&service->mutex);
+    service->out_count += count;
+    if (service->out_count == 0)
+        sync_broadcast(&service->quiet);
+    sync_unlock(&service->mutex);
+}
+
+/* Submit the first of a shard.  Returns whether that is dealt with. */
+static bool submit(struct crew *crew, struct shard *shard)
+{
+    struct tkw_service *service = crew->service;
+    const struct due *due = &shard->batch[shard->batch_at];
+    if (is_gone(due)) {
+        shard->batch_at++;
+        return true;
+    }
+    struct tkw_job job = {
+        .service = service,
+        .due_ns = sync_get_relaxed(&due->job->due_ns),
+        .word = due->word,
+        .place = {shard->number, due->job->index},
+    };
+    count_jobs(service, 1);
+    /* Before it can refuse: whoever ends a job after that is to call us. */
+    sync_put_ordered(&crew->is_held, true);
+    struct sync_self *self = sync_self();
+    struct sync_frame frame = {.service = service, .outer = self->inside};
+    self->inside = &frame;
+    bool is_taken = service->submit(service->submit_context, &job) == 0;
+    self->inside = frame.outer;
+    if (is_taken)
+        shard->batch_at++;
+    else
+        count_jobs(service, (uint64_t)-1);
+    return is_taken;
+}
+
+/* Hand what is due of a shard to its crew, up to a tick.  Returns how many are
+ * dealt with. */
+uint32_t crew_hand_over(struct crew *crew, struct shard *shard, tkw_tick until,
+                        int most)
+{
+    uint32_t count = crew->is_submit ? submit(crew, shard)
+                                     : enqueue(crew, shard, until, most);
+    sync_put_ordered(&crew->is_held, count == 0);
+    return count;
+}
+
+bool tkw_job_run(const struct tkw_job *job)
+{
+    struct tkw_service *service = job->service;
+    struct shard *shard = service->shards[job->place[0]];
+    struct due due = {
+        .shard = shard,
+        .job = job_at(shard, job->place[1]),
+        .word = job->word,
+    };
+    sync_lock(&service->mutex);
+    bool has_run = begin(service);
+    sync_unlock(&service->mutex);
+    if (has_run) {
+        uint64_t now = 0;
+        has_run = job_fire(service, &due, &now);
+        /* There may be room now, for what was refused. */
+        if (sync_get_ordered(&shard->crew->is_held))
+            service_call(service, 0);
+        sync_lock(&service->mutex);
+        end(service);
+        sync_unlock(&service->mutex);
+    }
+    count_jobs(service, (uint64_t)-1);
+    return has_run;
+}
+
+void tkw_job_return(const struct tkw_job *job)
+{
+    struct tkw_service *service = job->service;
+    struct shard *shard = service->shards[job->place[0]];
+    struct job *of_timer = job_at(shard, job->place[1]);
+    sync_lock(&shard->mutex);
+    if (sync_get_acquire(&of_timer->word) == job->word) {
+        uint64_t now = tkw_service_now(service);
+        tkw_tick deadline = service_aim_from(service, now, now).deadline + 1;
+        /* It is owed its place: this fails only if it is cancelled now. */
+        if (job_arm_again(service, shard, of_timer, job->word, deadline) == 1)
+            service_announce(service, shard, deadline);
+    }
+    sync_unlock(&shard->mutex);
+    count_jobs(service, (uint64_t)-1);
+}
+
+/* Make a crew's queue and start its threads, with names that end in a letter
+ * and a number.  Returns 0 or a negative errno; what there is by then
+ * crew_close() takes away. */
+int crew_open(struct crew *crew, const struct tkw_service_config *config,
+              uint32_t threads, char letter)
+{
+    const struct tkw_allocator *allocator = &crew->service->allocator;
+    crew->queue_room = config->queue_max != 0 ? config->queue_max : QUEUE_ROOM;
+    crew->threads_room = threads;
+    crew->threads = allocator->allocate(allocator->context,
+                                        threads * sizeof *crew->threads);
+    if (crew->threads == NULL)
+        return -ENOMEM;
+    crew->queue = allocator->allocate(allocator->context,
+                                      crew->queue_room * sizeof *crew->queue);
+    if (crew->queue == NULL)
+        return -ENOMEM;
+
+    const char *name =
+        config->thread_name != NULL ? config->thread_name : THREAD_NAME;
+    int error = 0;
+    while (error == 0 && crew->thread_count < threads) {
+        char own[32];
+        snprintf(own, sizeof own, "%.10s/%c%" PRIu32, name, letter,
+                 crew->thread_count + 1);
+        error = sync_start(&crew->threads[crew->thread_count], work, crew, own);
+        crew->thread_count += error == 0;
+    }
+    return error;
+}
+
+/* End a crew's threads.  Nobody hands anything over any more. */
+void crew_close(struct crew *crew)
+{
+    struct tkw_service *service = crew->service;
+    if (crew->threads == NULL)
+        return;
+    sync_lock(&service->mutex);
+    service->is_closing = true;
+    sync_broadcast(&crew->work);
+    sync_unlock(&service->mutex);
+    for (uint32_t i = 0; i < crew->thread_count; i++)
+        sync_join(&crew->threads[i]);
+
+    const struct tkw_allocator *allocator = &service->allocator;
+    if (crew->queue != NULL)
+        allocator->release(allocator->context, crew->queue,
+                           crew->queue_room * sizeof *crew->queue);
+    allocator->release(allocator->context, crew->threads,
+                       crew->threads_room * sizeof *crew->threads);
+    crew->threads = NULL;
+}

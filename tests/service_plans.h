@@ -1,0 +1,74 @@
+/*
+ * service_plans.h - what the tests of plans share: a timer that keeps a diary
+ * of its calls, and arming by a plan.
+ */
+#ifndef TKW_TESTS_SERVICE_PLANS_H
+#define TKW_TESTS_SERVICE_PLANS_H
+
+#include "service_support.h"
+
+#include <sched.h>
+
+/* Written in the callback, read when the service is at rest. */
+struct diary {
+    struct probe probe;           /* the first, so that act() finds the diary */
+    struct tkw_firing calls[32];  /* the first of them */
+    uint64_t count;               /* of all */
+    uint64_t overruns;            /* the sum of what it was told */
+    uint64_t early;               /* calls before their time */
+    void (*also)(struct diary *); /* what else to do in the callback */
+};
+
+static inline void write_down(struct probe *probe)
+{
+    struct diary *diary = (struct diary *)probe;
+    if (diary->count < COUNT_OF(diary->calls))
+        diary->calls[diary->count] = probe->firing;
+    diary->count++;
+    diary->overruns += probe->firing.overruns;
+    diary->early += probe->clock_ns < probe->firing.due_ns;
+    diary->early += probe->firing.now_ns < probe->firing.due_ns;
+    if (diary->also != NULL)
+        diary->also(diary);
+}
+
+/* Stay in the callback until somebody has cancelled the timer: only then can it
+   not be armed again.  act() of a probe with a gate. */
+static inline void hold_until_cancelled(struct probe *probe)
+{
+    sem_post(&probe->gate->entered);
+    while (tkw_service_rearm(probe->scene->service, probe->firing.handle,
+                             HOUR) == 1)
+        sched_yield();
+    have_patience();
+    atomic_store(&probe->gate->passed, true);
+}
+
+/* Arm by a plan, the probe being its task; it must not fail. */
+static inline tkw_handle arm_plan(struct scene *scene, struct probe *probe,
+                                  struct tkw_plan plan)
+{
+    plan.task = probe_task(scene, probe);
+    assert_int_equal(
+        tkw_service_arm_plan(scene->service, &probe->handle, &plan), 0);
+    assert_int_not_equal(probe->handle, 0);
+    return probe->handle;
+}
+
+static inline tkw_handle arm_diary(struct scene *scene, struct diary *diary,
+                                   struct tkw_plan plan)
+{
+    diary->probe.act = write_down;
+    return arm_plan(scene, &diary->probe, plan);
+}
+
+/* The due time that query tells of a timer that is pending. */
+static inline uint64_t due_of(struct scene *scene, tkw_handle handle)
+{
+    struct tkw_outlook outlook = {0};
+    assert_int_equal(tkw_service_query(scene->service, handle, &outlook),
+                     TKW_PENDING);
+    return outlook.due_ns;
+}
+
+#endif
