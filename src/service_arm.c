@@ -61,7 +61,7 @@ struct aim service_aim_from(struct tkw_service *service, uint64_t now,
     tkw_tick deadline = due_ns <= now && due_ns != UINT64_MAX
                             ? shifted(service, now) / service->tick_ns
                             : service_tick_of(service, due_ns);
-    return (struct aim){due_ns, deadline, due_ns};
+    return (struct aim){due_ns, deadline};
 }
 
 static struct aim aim_at(struct tkw_service *service, uint64_t time_ns)
@@ -245,10 +245,12 @@ void service_announce(struct tkw_service *service, struct shard *shard,
         service_call(service, tkw_pool_next(shard->pool));
 }
 
-/* Arm a new timer, its word having these flags as well.  Returns the job. */
+/* Arm a new timer, its word having these flags as well.  Returns 0, and the
+ * handle and the job; or an error. */
 static inline int arm_in(struct tkw_service *service, struct shard *shard,
-                         struct aim aim, const struct tkw_task *task,
-                         uint64_t flags, struct job **armed)
+                         tkw_handle *told, struct aim aim,
+                         const struct tkw_task *task, uint64_t flags,
+                         struct job **armed)
 {
     struct job *job;
     int error = peek_job(service, shard, &job);
@@ -276,24 +278,20 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
     sync_put_release(&job->word, word);
     if (is_fresh)
         sync_put_release(&shard->used, shard->used + 1); /* see job_find() */
-    shard->armed++;
-    PROBE3(arm, service, job_handle(shard, job, word), aim.due_ns);
-    service_announce(service, shard, aim.deadline);
+    tkw_handle handle = job_handle(shard, job, word);
+    if (told != NULL)
+        *told = handle;
     *armed = job;
+    shard->armed++;
+    PROBE3(arm, service, handle, aim.due_ns);
+    service_announce(service, shard, aim.deadline);
     return 0;
-}
-
-static inline void tell_handle(tkw_handle *handle, const struct shard *shard,
-                               const struct job *job)
-{
-    /* Relaxed: the generation cannot change while we have the mutex. */
-    if (handle != NULL)
-        *handle = job_handle(shard, job, sync_get_relaxed(&job->word));
 }
 
 /* Arm as planned, under the shard's mutex. */
 int job_arm(struct tkw_service *service, struct shard *shard,
-            tkw_handle *handle, struct aim aim, const struct tkw_plan *plan)
+            tkw_handle *handle, struct aim aim, uint64_t phase_ns,
+            const struct tkw_plan *plan)
 {
     bool repeats = plan->period_ns != 0 || plan->next != NULL;
     uint32_t extra = 0;
@@ -303,13 +301,12 @@ int job_arm(struct tkw_service *service, struct shard *shard,
             return error;
     }
     struct job *job;
-    int error = arm_in(service, shard, aim, &plan->task,
+    int error = arm_in(service, shard, handle, aim, &plan->task,
                        repeats ? JOB_REPEATS : 0, &job);
     if (error != 0)
         return error;
     if (extra != 0)
-        extra_attach(shard, job, extra, plan, aim.phase_ns);
-    tell_handle(handle, shard, job);
+        extra_attach(shard, job, extra, plan, phase_ns);
     return 0;
 }
 
@@ -325,9 +322,7 @@ static inline int arm(struct tkw_service *service, tkw_handle *handle,
     struct job *job;
     sync_lock(&shard->mutex);
     shard_reap(shard, REAPED_BY_ARMING);
-    int error = arm_in(service, shard, aim, task, 0, &job);
-    if (error == 0)
-        tell_handle(handle, shard, job);
+    int error = arm_in(service, shard, handle, aim, task, 0, &job);
     sync_unlock(&shard->mutex);
     return error;
 }
@@ -423,7 +418,7 @@ static int move_to(struct tkw_service *service, tkw_handle handle,
     if (result == 1) {
         sync_put_relaxed(&job->due_ns, aim.due_ns);
         if (job->extra != 0)
-            sync_put_relaxed(&extra_of(shard, job)->phase_ns, aim.phase_ns);
+            sync_put_relaxed(&extra_of(shard, job)->phase_ns, aim.due_ns);
         service_announce(service, shard, aim.deadline);
     }
     sync_unlock(&shard->mutex);

@@ -264,7 +264,6 @@ _Static_assert(CREWS *TKW_SHARDS_MAX <= 1 << (32 - JOB_INDEX_BITS),
 struct aim {
     uint64_t due_ns;
     tkw_tick deadline;
-    uint64_t phase_ns; /* the time without jitter and slack */
 };
 
 /* A static library shows these names to the linker: let them be ours. */
@@ -302,7 +301,8 @@ struct aim {
 
 /* service_arm.c */
 int job_arm(struct tkw_service *service, struct shard *shard,
-            tkw_handle *handle, struct aim aim, const struct tkw_plan *plan);
+            tkw_handle *handle, struct aim aim, uint64_t phase_ns,
+            const struct tkw_plan *plan);
 void job_give_back(struct shard *shard, struct job *job);
 int job_arm_again(struct tkw_service *service, struct shard *shard,
                   struct job *job, uint64_t word, tkw_tick deadline);

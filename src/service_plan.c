@@ -113,9 +113,7 @@ static struct aim aim_in_phase(struct tkw_service *service, uint64_t now,
     if (jitter_ns != 0)
         due_ns = saturating_add(due_ns, draw(now) % jitter_ns);
     due_ns = gather(service, due_ns, slack_ns);
-    struct aim aim = service_aim_from(service, now, due_ns);
-    aim.phase_ns = phase_ns;
-    return aim;
+    return service_aim_from(service, now, due_ns);
 }
 
 /* The shard to arm a plan in; NULL if the plan is wrong. */
@@ -153,7 +151,7 @@ static int arm_some(struct tkw_service *service, struct shard *shard,
         struct aim aim = aim_in_phase(service, now, phase_ns, plan->jitter_ns,
                                       plan->slack_ns);
         shard_reap(shard, REAPED_BY_ARMING);
-        error = job_arm(service, shard, handle, aim, plan);
+        error = job_arm(service, shard, handle, aim, phase_ns, plan);
         *at += error == 0;
     } while (error == 0 && *at < count && *at % ARMED_AT_ONCE != 0 &&
              shard_for(service, &plans[*at]) == shard);
