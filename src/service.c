@@ -35,25 +35,42 @@ static bool has_executor(const struct tkw_service_config *config,
     return false;
 }
 
-static int check_config(const struct tkw_service_config *config)
+static const char *clock_fault(const struct tkw_clock *clock)
 {
-    const struct tkw_clock *clock = config->clock;
-    if (tkw_geometry_fault(&config->geometry) != NULL ||
-        !allocator_is_whole(config->allocator) ||
-        config->shards > TKW_SHARDS_MAX ||
-        (unsigned)config->driver > TKW_DRIVER_NONE ||
-        (unsigned)config->clock_kind > TKW_WALL ||
-        config->workers > WORKERS_MAX || config->queue_max > QUEUE_MAX ||
-        !has_executor(config, config->executor))
-        return -EINVAL;
-    if (clock != NULL &&
-        (clock->now == NULL || clock->wait_until == NULL ||
-         clock->wake == NULL || (clock->fd == NULL) != (clock->aim == NULL)))
-        return -EINVAL;
+    if (clock == NULL)
+        return NULL;
+    if (clock->now == NULL || clock->wait_until == NULL || clock->wake == NULL)
+        return "the clock lacks now, wait_until or wake";
+    if ((clock->fd == NULL) != (clock->aim == NULL))
+        return "the clock has one of fd and aim, not both";
+    return NULL;
+}
+
+const char *tkw_service_config_fault(const struct tkw_service_config *config)
+{
+    const char *fault = tkw_geometry_fault(&config->geometry);
+    if (fault == NULL)
+        fault = clock_fault(config->clock);
+    if (fault != NULL)
+        return fault;
+    if (!allocator_is_whole(config->allocator))
+        return "the allocator lacks a function";
+    if (config->shards > TKW_SHARDS_MAX)
+        return "there are too many shards";
+    if ((unsigned)config->driver > TKW_DRIVER_NONE)
+        return "there is no such driver";
+    if ((unsigned)config->clock_kind > TKW_WALL)
+        return "there is no such kind of clock";
+    if (config->workers > WORKERS_MAX)
+        return "there are too many workers";
+    if (config->queue_max > QUEUE_MAX)
+        return "queue_max is too large";
+    if (!has_executor(config, config->executor))
+        return "executor is none that the service would have";
     for (size_t i = 0; i < sizeof config->reserved / sizeof(uint64_t); i++)
         if (config->reserved[i] != 0)
-            return -EINVAL;
-    return 0;
+            return "a reserved field is not 0";
+    return NULL;
 }
 
 static void *allocate(struct tkw_service *service, size_t bytes)
@@ -198,9 +215,8 @@ int tkw_service_open(struct tkw_service **service,
     static const struct tkw_service_config plain;
     if (config == NULL)
         config = &plain;
-    int error = check_config(config);
-    if (error != 0)
-        return error;
+    if (tkw_service_config_fault(config) != NULL)
+        return -EINVAL;
 
     const struct tkw_allocator *allocator =
         config->allocator != NULL ? config->allocator : &allocator_plain;
@@ -224,7 +240,7 @@ int tkw_service_open(struct tkw_service **service,
     sync_mutex_init(&made->mutex);
     sync_cond_init(&made->quiet);
     sync_cond_init(&made->ended);
-    error = open_parts(made, config);
+    int error = open_parts(made, config);
     if (error != 0) {
         dismantle(made);
         return error;

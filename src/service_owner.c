@@ -127,7 +127,7 @@ static size_t cancel_owner(struct tkw_service *service, struct tkw_owner *owner,
 {
     size_t stopped = 0;
     for (size_t i = 0; i < CREWS; i++) {
-        if (service->crews[i].service == NULL)
+        if (service->crews[i].service == NULL || owner == NULL)
             continue;
         struct shard *shard = owner_shard(&service->crews[i], owner);
         tkw_handle handles[CANCELLED_AT_ONCE];

@@ -196,7 +196,7 @@ size_t tkw_service_prometheus(struct tkw_service *service, const char *labels,
         {"clock_steps_back_total", "Times that the clock went back.",
          figures->steps_back},
         {"falls_total", "Timers that moved down a level.", stats.falls},
-        {"overruns_total", "Periods that timers missed.", stats.overruns},
+        {"overruns_total", "Periods that timers left out.", stats.overruns},
     };
 
     struct text out = {text, size, 0, labels != NULL ? labels : ""};

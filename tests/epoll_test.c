@@ -93,16 +93,7 @@ static void loop_limit(void *context, int budget)
     ((struct loop *)context)->budget = budget;
 }
 
-static struct loop_kind kind = {
-    .open = loop_open,
-    .close = loop_close,
-    .attach = loop_attach,
-    .detach = loop_detach,
-    .limit = loop_limit,
-    .watch = loop_watch,
-    .unwatch = loop_unwatch,
-    .turn = loop_turn,
-};
+static struct loop_kind kind = LOOP_KIND;
 
 static int use_kind(void **state)
 {

@@ -117,6 +117,23 @@ static inline tkw_handle probe_arm_on(struct scene *scene, struct probe *probe,
     return probe->handle;
 }
 
+/* Move it to this time, in one of the four ways there are. */
+static inline int move_to(struct scene *scene, tkw_handle handle, unsigned way,
+                          uint64_t time)
+{
+    uint64_t delay = time - tkw_hand_now(scene->hand);
+    switch (way) {
+    case 0:
+        return tkw_service_rearm(scene->service, handle, delay);
+    case 1:
+        return tkw_service_rearm_at(scene->service, handle, time);
+    case 2:
+        return tkw_service_postpone(scene->service, handle, delay);
+    default:
+        return tkw_service_postpone_at(scene->service, handle, time);
+    }
+}
+
 /* Until it has run so often; the last callback may not have returned. */
 static inline void probe_await(struct probe *probe, unsigned times)
 {
@@ -150,6 +167,35 @@ static inline void workers_release(struct gate *gate, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         gate_open(gate);
+}
+
+/* A thread that runs one job of a tray. */
+struct runner {
+    struct tray *tray;
+    struct tkw_job job;
+    pthread_t thread;
+    bool did_run;
+};
+
+static inline void *run_job(void *argument)
+{
+    struct runner *runner = argument;
+    runner->did_run = tkw_job_run(&runner->job);
+    return NULL;
+}
+
+/* A timer whose job is being run in a thread, held in the gate. */
+static inline void job_hold(struct scene *scene, struct probe *probe,
+                            struct gate *gate, struct runner *runner)
+{
+    gate_init(gate);
+    probe->act = gate_hold;
+    probe->gate = gate;
+    probe_arm_on(scene, probe, TKW_BY_SUBMIT, 0);
+    scene_rest(scene);
+    assert_true(tray_take(runner->tray, &runner->job));
+    runner->thread = thread_start(run_job, runner);
+    gate_await(gate);
 }
 
 /* Until the one worker has done all that it was given: callbacks come to it in

@@ -6,7 +6,6 @@
 
 #include "loop_scenes.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 /* More turns than a loop may take to come to rest, for no reason. */
@@ -31,8 +30,7 @@ void stage_open(struct stage *stage, const struct loop_kind *kind)
 
 void stage_rest(struct stage *stage)
 {
-    struct pollfd descriptor = {.fd = stage->fd, .events = POLLIN};
-    for (int turns = 0; poll(&descriptor, 1, 0) == 1; turns++) {
+    for (int turns = 0; is_readable(stage->fd); turns++) {
         assert_true(turns < TURNS_MAX);
         stage->kind->turn(stage->loop, false);
     }
@@ -118,18 +116,21 @@ static void *intrude(void *argument)
     return NULL;
 }
 
-/* Let the loop sleep until the intruder's timer has fired. */
-static void be_intruded(struct stage *stage, struct intruder *intruder)
+/* Let the loop sleep until an intruder's timer has fired. */
+static void be_intruded(struct stage *stage, struct probe *probe,
+                        void (*act)(struct intruder *), bool is_late)
 {
-    sem_init(&intruder->told, 0, 0);
-    pthread_t thread = thread_start(intrude, intruder);
-    sem_post(&intruder->told);
-    for (int turns = 0; ran(intruder->probe) == 0; turns++) {
+    struct intruder intruder = {
+        .stage = stage, .probe = probe, .is_late = is_late, .act = act};
+    sem_init(&intruder.told, 0, 0);
+    pthread_t thread = thread_start(intrude, &intruder);
+    sem_post(&intruder.told);
+    for (int turns = 0; ran(probe) == 0; turns++) {
         assert_true(turns < TURNS_MAX);
         stage->kind->turn(stage->loop, true);
     }
     thread_join(thread);
-    sem_destroy(&intruder->told);
+    sem_destroy(&intruder.told);
 }
 
 static void arm_for_now(struct intruder *intruder)
@@ -147,13 +148,9 @@ void a_timer_armed_by_another_thread_wakes_the_loop(void **state)
     stage_open(&stage, *state);
     for (int i = 0; i < 100; i++) {
         struct probe probe = {0};
-        struct intruder intruder = {.stage = &stage,
-                                    .probe = &probe,
-                                    .is_late = i % 2 == 1,
-                                    .act = arm_for_now};
         if (i == 50)
             probe_arm(&stage.scene, &later, HOUR);
-        be_intruded(&stage, &intruder);
+        be_intruded(&stage, &probe, arm_for_now, i % 2 == 1);
         assert_int_equal(ran(&probe), 1);
     }
     assert_int_equal(ran(&later), 0);
@@ -172,12 +169,8 @@ void a_clock_turned_by_another_thread_wakes_the_loop(void **state)
     stage_open(&stage, *state);
     for (int i = 0; i < 100; i++) {
         struct probe probe = {0};
-        struct intruder intruder = {.stage = &stage,
-                                    .probe = &probe,
-                                    .is_late = i % 2 == 1,
-                                    .act = turn_by_an_hour};
         probe_arm(&stage.scene, &probe, HOUR);
-        be_intruded(&stage, &intruder);
+        be_intruded(&stage, &probe, turn_by_an_hour, i % 2 == 1);
         assert_int_equal(ran(&probe), 1);
     }
     stage_close(&stage);

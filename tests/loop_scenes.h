@@ -24,6 +24,14 @@ struct loop_kind {
     void (*turn)(void *loop, bool waits);
 };
 
+/* The kind of a test that gives its functions these names. */
+#define LOOP_KIND                                                        \
+    {                                                                    \
+        .open = loop_open, .close = loop_close, .attach = loop_attach,   \
+        .detach = loop_detach, .limit = loop_limit, .watch = loop_watch, \
+        .unwatch = loop_unwatch, .turn = loop_turn                       \
+    }
+
 /* The most timers that one wake-up may call, if nobody says. */
 enum { LOOP_BUDGET = 256 };
 

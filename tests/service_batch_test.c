@@ -5,25 +5,12 @@
 
 #include "service_plans.h"
 
-#define MANY 10000
-
 static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
 
-static struct probe probes[MANY];
-static struct tkw_plan plans[MANY];
-static tkw_handle handles[MANY];
-
-/* Fresh plans: what is not said is 0. */
-static void prepare(struct scene *scene, size_t count, uint64_t when)
-{
-    memset(probes, 0, sizeof probes);
-    memset(plans, 0, sizeof plans);
-    memset(handles, 0, sizeof handles);
-    for (size_t k = 0; k < count; k++) {
-        plans[k].task = probe_task(scene, &probes[k]);
-        plans[k].when_ns = when;
-    }
-}
+static struct many many;
+static struct probe *const probes = many.probes;
+static struct tkw_plan *const plans = many.plans;
+static tkw_handle *const handles = many.handles;
 
 /* All at one tick: they run in the order of the array, each by its handle. */
 static void many_are_armed_in_their_order(void **state)
@@ -32,7 +19,7 @@ static void many_are_armed_in_their_order(void **state)
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         scene_open_tens(&scene, 1000, both[i]);
-        prepare(&scene, MANY, 500);
+        many_prepare(&many, &scene, MANY, 500);
         assert_int_equal(
             tkw_service_arm_many(scene.service, handles, plans, MANY), MANY);
         assert_int_equal(tkw_service_count(scene.service), MANY);
@@ -58,7 +45,7 @@ static void many_times_are_each_their_own(void **state)
         struct scene scene;
         struct probe before = {0}, after = {0};
         scene_open_tens(&scene, 0, both[i]);
-        prepare(&scene, MANY, 0);
+        many_prepare(&many, &scene, MANY, 0);
         for (size_t k = 0; k < MANY; k++) {
             plans[k].when_ns = 10 * (1 + k * 7919 % MANY);
             plans[k].is_time = k % 2;
@@ -92,7 +79,7 @@ static void what_is_for_one_owner_is_in_order(void **state)
         scene_open(&scene, 0,
                    (struct tkw_service_config){
                        .tick_ns = 10, .shards = 4, .driver = both[i]});
-        prepare(&scene, MANY, 100);
+        many_prepare(&many, &scene, MANY, 100);
         for (size_t k = 0; k < MANY; k++)
             if (k * 7 % 201 < 200)
                 plans[k].owner = &owners[k * 7 % 201];
@@ -113,7 +100,7 @@ static void handles_need_not_be_asked_for(void **state)
     (void)state;
     struct scene scene;
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
-    prepare(&scene, 100, 10);
+    many_prepare(&many, &scene, 100, 10);
     assert_int_equal(tkw_service_arm_many(scene.service, NULL, plans, 100),
                      100);
     assert_int_equal(tkw_service_arm_many(scene.service, handles, plans, 0), 0);
@@ -153,7 +140,7 @@ static void the_clock_is_read_once_for_all(void **state)
     scene_open(&scene, 0,
                (struct tkw_service_config){
                    .tick_ns = 10, .driver = TKW_DRIVER_NONE, .clock = &clock});
-    prepare(&scene, 500, HOUR);
+    many_prepare(&many, &scene, 500, HOUR);
     assert_int_equal(tkw_service_arm_many(scene.service, handles, plans, 500),
                      500);
     uint64_t due = due_of(&scene, handles[0]);
@@ -172,7 +159,7 @@ static void a_full_service_takes_a_part(void **state)
         scene_open(&scene, 0,
                    (struct tkw_service_config){
                        .tick_ns = 10, .timers_max = 60, .driver = both[i]});
-        prepare(&scene, 100, 100);
+        many_prepare(&many, &scene, 100, 100);
         for (size_t k = 0; k < 100; k++)
             plans[k].owner = &owner;
         assert_int_equal(
@@ -202,7 +189,7 @@ static void a_bad_plan_ends_the_batch(void **state)
     (void)state;
     struct scene scene;
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
-    prepare(&scene, 10, 100);
+    many_prepare(&many, &scene, 10, 100);
     plans[4].task.callback = NULL;
     assert_int_equal(tkw_service_arm_many(scene.service, handles, plans, 10),
                      4);
@@ -223,7 +210,7 @@ static void without_memory_a_part_is_armed(void **state)
     struct scene scene;
     ptrdiff_t sum = 0, armed = 0;
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
-    prepare(&scene, MANY, 0);
+    many_prepare(&many, &scene, MANY, 0);
     for (size_t k = 0; k < MANY; k++)
         plans[k].when_ns = 10 + k * 100000;
     account_fail(&scene.account, 0, FOR_EVER);
@@ -249,7 +236,7 @@ static void a_stopped_service_takes_none(void **state)
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         scene_open_tens(&scene, 0, both[i]);
-        prepare(&scene, 10, 100);
+        many_prepare(&many, &scene, 10, 100);
         tkw_service_stop(scene.service);
         assert_int_equal(
             tkw_service_arm_many(scene.service, handles, plans, 10),
@@ -273,7 +260,7 @@ static void a_batch_may_be_mixed(void **state)
     scene_open(
         &scene, 0,
         (struct tkw_service_config){.tick_ns = 10, .shards = 2, .workers = 2});
-    prepare(&scene, 600, 100);
+    many_prepare(&many, &scene, 600, 100);
     for (size_t k = 0; k < 600; k++) {
         plans[k].owner = k % 4 == 3 ? NULL : &owners[k % 4];
         plans[k].executor = k % 2 == 0 ? TKW_ON_WORKERS : TKW_ON_DRIVER;

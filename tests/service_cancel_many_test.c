@@ -6,26 +6,13 @@
 
 #include "service_plans.h"
 
-#define MANY 10000
-
 static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
 
-static struct probe probes[MANY];
-static struct tkw_plan plans[MANY];
-static tkw_handle handles[MANY];
+static struct many many;
+static struct probe *const probes = many.probes;
+static struct tkw_plan *const plans = many.plans;
+static tkw_handle *const handles = many.handles;
 static int answers[MANY];
-
-/* Fresh plans: what is not said is 0. */
-static void prepare(struct scene *scene, size_t count, uint64_t when)
-{
-    memset(probes, 0, sizeof probes);
-    memset(plans, 0, sizeof plans);
-    memset(handles, 0, sizeof handles);
-    for (size_t k = 0; k < count; k++) {
-        plans[k].task = probe_task(scene, &probes[k]);
-        plans[k].when_ns = when;
-    }
-}
 
 /* Nothing to do is done. */
 static void cancelling_none_stops_none(void **state)
@@ -48,7 +35,7 @@ static void cancel_many_answers_for_each(void **state)
     struct gate gate;
     struct probe held = {0};
     scene_open_tens(&scene, 0, TKW_DRIVER_THREAD);
-    prepare(&scene, 7, 100);
+    many_prepare(&many, &scene, 7, 100);
     plans[4].when_ns = 0;
     assert_int_equal(tkw_service_arm_many(scene.service, handles, plans, 7), 7);
     scene_rest(&scene);
@@ -89,7 +76,7 @@ static void ten_thousand_are_cancelled_at_once(void **state)
         scene_open(&scene, 0,
                    (struct tkw_service_config){
                        .tick_ns = 10, .shards = 3, .driver = both[i]});
-        prepare(&scene, MANY, 100);
+        many_prepare(&many, &scene, MANY, 100);
         for (size_t k = 0; k < MANY; k++)
             plans[k].period_ns = k % 5 == 0 ? 100 : 0;
         assert_int_equal(
@@ -117,7 +104,7 @@ static void what_is_left_among_many_cancelled_is_called(void **state)
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         scene_open_tens(&scene, 0, both[i]);
-        prepare(&scene, MANY, 100);
+        many_prepare(&many, &scene, MANY, 100);
         assert_int_equal(
             tkw_service_arm_many(scene.service, handles, plans, MANY), MANY);
         for (size_t k = 0; k < MANY; k++)
@@ -148,7 +135,7 @@ static void what_is_left_is_not_overtaken(void **state)
         scene_open(&scene, 0,
                    (struct tkw_service_config){
                        .tick_ns = 10, .shards = 2, .driver = both[i]});
-        prepare(&scene, MANY, 100);
+        many_prepare(&many, &scene, MANY, 100);
         assert_int_equal(
             tkw_service_arm_many(scene.service, handles, plans, MANY), MANY);
         thread_join(thread_start(arm_the_later, &scene));

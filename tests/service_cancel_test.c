@@ -176,16 +176,6 @@ static void cancel_in_the_own_callback_is_busy(void **state)
     }
 }
 
-static void rearm_then_cancel_sync_itself(struct probe *probe)
-{
-    if (ran(probe) > 0)
-        return;
-    probe->second =
-        tkw_service_rearm(probe->scene->service, probe->firing.handle, 100);
-    probe->answer =
-        tkw_service_cancel_sync(probe->scene->service, probe->firing.handle);
-}
-
 /* Waiting for oneself is an error that changes nothing: the timer that was
    armed again still runs. */
 static void cancel_sync_in_the_own_callback_changes_nothing(void **state)
@@ -254,26 +244,6 @@ static void cancel_of_a_running_timer_is_busy_and_does_not_wait(void **state)
     assert_int_equal(dropped(&held), 0);
 }
 
-struct waiter {
-    struct probe *held;
-    int answer;
-    bool had_passed; /* the callback was over when cancel_sync returned */
-    unsigned dropped;
-    atomic_bool returned;
-};
-
-static void *cancel_and_wait(void *argument)
-{
-    struct waiter *waiter = argument;
-    struct probe *held = waiter->held;
-    waiter->answer =
-        tkw_service_cancel_sync(held->scene->service, held->handle);
-    waiter->had_passed = atomic_load(&held->gate->passed);
-    waiter->dropped = dropped(held);
-    atomic_store(&waiter->returned, true);
-    return NULL;
-}
-
 /* cancel_sync returns only when the callback has: then memory may go. */
 static void cancel_sync_waits_for_a_running_callback(void **state)
 {
@@ -281,21 +251,21 @@ static void cancel_sync_waits_for_a_running_callback(void **state)
     struct scene scene;
     struct gate gate;
     struct probe held = {0};
-    struct waiter waiters[3] = {
+    struct canceller cancellers[3] = {
         {.held = &held}, {.held = &held}, {.held = &held}};
     pthread_t threads[3];
     scene_open_tens(&scene, 1000, TKW_DRIVER_THREAD);
     gate_enter(&scene, &held, &gate);
     for (size_t i = 0; i < 3; i++)
-        threads[i] = thread_start(cancel_and_wait, &waiters[i]);
+        threads[i] = thread_start(cancel_and_see, &cancellers[i]);
     have_patience();
     for (size_t i = 0; i < 3; i++)
-        assert_false(atomic_load(&waiters[i].returned));
+        assert_false(atomic_load(&cancellers[i].returned));
     gate_open(&gate);
     for (size_t i = 0; i < 3; i++) {
         thread_join(threads[i]);
-        assert_true(waiters[i].had_passed);
-        assert_int_equal(waiters[i].answer, 0);
+        assert_true(cancellers[i].had_passed);
+        assert_int_equal(cancellers[i].answer, 0);
     }
     scene_rest(&scene);
     assert_int_equal(dropped(&held), 0);

@@ -99,24 +99,6 @@ static void a_cancel_while_running_outlasts_the_callback(void **state)
     }
 }
 
-struct waiter {
-    struct probe *held;
-    int answer;
-    unsigned ran_before;
-    atomic_bool returned;
-};
-
-static void *cancel_and_wait(void *argument)
-{
-    struct waiter *waiter = argument;
-    struct probe *held = waiter->held;
-    waiter->answer =
-        tkw_service_cancel_sync(held->scene->service, held->handle);
-    waiter->ran_before = ran(held);
-    atomic_store(&waiter->returned, true);
-    return NULL;
-}
-
 /* After cancel_sync the callback is over for good, armed again or not: what it
    uses may be freed. */
 static void cancel_sync_of_what_was_armed_again_ends_it_for_good(void **state)
@@ -126,18 +108,18 @@ static void cancel_sync_of_what_was_armed_again_ends_it_for_good(void **state)
         struct scene scene;
         struct gate gate;
         struct probe held = {0};
-        struct waiter waiter = {.held = &held};
+        struct canceller canceller = {.held = &held};
         scene_open_tens(&scene, 1000, TKW_DRIVER_THREAD);
         tkw_handle handle = gate_enter(&scene, &held, &gate);
         assert_int_equal(tkw_service_rearm(scene.service, handle, delay), 1);
-        pthread_t thread = thread_start(cancel_and_wait, &waiter);
+        pthread_t thread = thread_start(cancel_and_see, &canceller);
         while (tkw_service_count(scene.service) != 0)
             have_patience();
-        assert_false(atomic_load(&waiter.returned));
+        assert_false(atomic_load(&canceller.returned));
         gate_open(&gate);
         gate_open(&gate); /* should it come again */
         thread_join(thread);
-        assert_true(waiter.answer == 0 || waiter.answer == 1);
+        assert_true(canceller.answer == 0 || canceller.answer == 1);
         scene_rest(&scene);
         scene_go(&scene, 1000 + HOUR);
         assert_int_equal(ran(&held), 1);

@@ -206,34 +206,6 @@ static void what_repeats_waits_for_its_end_and_does_not_drift(void **state)
     gate_done(&gate);
 }
 
-/* A thread that runs one job. */
-struct runner {
-    struct tkw_job job;
-    pthread_t thread;
-    bool did_run;
-};
-
-static void *run_job(void *argument)
-{
-    struct runner *runner = argument;
-    runner->did_run = tkw_job_run(&runner->job);
-    return NULL;
-}
-
-/* A timer whose job is being run in a thread, held in the gate. */
-static void job_hold(struct scene *scene, struct probe *probe,
-                     struct gate *gate, struct runner *runner)
-{
-    gate_init(gate);
-    probe->act = gate_hold;
-    probe->gate = gate;
-    probe_arm_on(scene, probe, TKW_BY_SUBMIT, 0);
-    scene_rest(scene);
-    assert_true(tray_take(&tray, &runner->job));
-    runner->thread = thread_start(run_job, runner);
-    gate_await(gate);
-}
-
 /* Armed again while its job runs, and due: no job of it runs beside, however
    eager they are; it runs when the callback has returned. */
 static void a_job_that_comes_due_while_it_runs_waits_for_its_end(void **state)
@@ -242,7 +214,7 @@ static void a_job_that_comes_due_while_it_runs_waits_for_its_end(void **state)
     struct scene scene;
     struct gate gate;
     struct probe held = {0}, other = {0};
-    struct runner runner;
+    struct runner runner = {.tray = &tray};
     tray_init(&tray, SIZE_MAX);
     scene_open(&scene, 1000, hands(0, 0, &tray));
     job_hold(&scene, &held, &gate, &runner);

@@ -9,49 +9,11 @@
 
 static struct tray tray;
 
-/* A thread that runs one job. */
-struct runner {
-    struct tkw_job job;
-    pthread_t thread;
-    bool did_run;
-};
-
-static void *run_job(void *argument)
-{
-    struct runner *runner = argument;
-    runner->did_run = tkw_job_run(&runner->job);
-    return NULL;
-}
-
-/* A timer whose job is being run in a thread, held in the gate. */
-static void job_hold(struct scene *scene, struct probe *probe,
-                     struct gate *gate, struct runner *runner)
-{
-    gate_init(gate);
-    probe->act = gate_hold;
-    probe->gate = gate;
-    probe_arm_on(scene, probe, TKW_BY_SUBMIT, 0);
-    scene_rest(scene);
-    assert_true(tray_take(&tray, &runner->job));
-    runner->thread = thread_start(run_job, runner);
-    gate_await(gate);
-}
-
 struct waiter {
     struct scene *scene;
-    struct probe *probe;
     int answer;
     atomic_bool returned;
 };
-
-static void *cancel_and_wait(void *argument)
-{
-    struct waiter *waiter = argument;
-    waiter->answer =
-        tkw_service_cancel_sync(waiter->scene->service, waiter->probe->handle);
-    atomic_store(&waiter->returned, true);
-    return NULL;
-}
 
 static void *stop_and_tell(void *argument)
 {
@@ -68,21 +30,21 @@ static void cancel_of_a_job_that_runs_is_busy_or_waits(void **state)
     struct scene scene;
     struct gate gate;
     struct probe held = {0};
-    struct runner runner;
-    struct waiter waiter = {.scene = &scene, .probe = &held};
+    struct runner runner = {.tray = &tray};
+    struct canceller canceller = {.held = &held};
     tray_init(&tray, SIZE_MAX);
     scene_open(&scene, 1000, hands(0, 0, &tray));
     job_hold(&scene, &held, &gate, &runner);
     assert_state(&scene, held.handle, TKW_RUNNING);
     assert_int_equal(tkw_service_count(scene.service), 0);
-    pthread_t thread = thread_start(cancel_and_wait, &waiter);
+    pthread_t thread = thread_start(cancel_and_see, &canceller);
     assert_int_equal(tkw_service_cancel(scene.service, held.handle), -EBUSY);
     have_patience();
-    assert_false(atomic_load(&waiter.returned));
+    assert_false(atomic_load(&canceller.returned));
     gate_open(&gate);
     thread_join(thread);
     assert_true(atomic_load(&gate.passed));
-    assert_int_equal(waiter.answer, 0);
+    assert_int_equal(canceller.answer, 0);
     thread_join(runner.thread);
     assert_true(runner.did_run);
     scene_close(&scene);
@@ -105,7 +67,7 @@ static void stop_waits_for_workers_and_for_jobs_that_run(void **state)
     struct scene scene;
     struct gate gate, job_gate;
     struct probe held[2] = {{0}}, job = {0}, queued[9] = {{0}}, later = {0};
-    struct runner runner;
+    struct runner runner = {.tray = &tray};
     struct waiter waiter = {.scene = &scene};
     tray_init(&tray, SIZE_MAX);
     scene_open(&scene, 1000, hands(2, 4, &tray));

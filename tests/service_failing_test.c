@@ -6,12 +6,10 @@
  * linker.
  */
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 #include <tickwheel/service.h>
 
@@ -111,14 +109,6 @@ int __wrap_eventfd(unsigned count, int flags)
 }
 
 /* NOLINTEND(bugprone-reserved-identifier) */
-
-static int open_descriptors(void)
-{
-    int count = 0;
-    for (int i = 0; i < 1024; i++)
-        count += dup2(i, i) == i;
-    return count;
-}
 
 /* Open and close a service, a call being refused.  Returns what open said. */
 static int open_with_one_refused(enum tkw_clock_kind kind, size_t until,
@@ -258,12 +248,6 @@ static void a_hand_without_memory_is_an_error(void **state)
     fate.until = SIZE_MAX;
     assert_int_equal(tkw_hand_open(&hand, 0), 0);
     tkw_hand_close(hand);
-}
-
-static bool is_readable(int fd)
-{
-    struct pollfd polled = {.fd = fd, .events = POLLIN};
-    return poll(&polled, 1, 0) == 1;
 }
 
 /* Somebody sets the wall clock between our reading it and aiming the

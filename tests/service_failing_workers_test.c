@@ -9,8 +9,6 @@
 
 #include "executor_support.h"
 
-#include <unistd.h>
-
 static struct {
     unsigned until; /* threads that can be started; the next can not */
     bool is_for_ever;
@@ -39,14 +37,6 @@ static void fate_be_kind(void)
 {
     fate.is_for_ever = false;
     fate.until = UINT32_MAX;
-}
-
-static int open_descriptors(void)
-{
-    int count = 0;
-    for (int i = 0; i < 1024; i++)
-        count += dup2(i, i) == i;
-    return count;
 }
 
 static void *do_nothing(void *argument)

@@ -6,25 +6,8 @@
 
 #include "service_support.h"
 
-#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-static bool is_readable(int fd)
-{
-    struct pollfd entry = {.fd = fd, .events = POLLIN};
-    int count = poll(&entry, 1, 0);
-    assert_true(count == 0 || entry.revents == POLLIN);
-    return count == 1;
-}
-
-static int open_descriptors(void)
-{
-    int count = 0;
-    for (int i = 0; i < 1024; i++)
-        count += dup2(i, i) == i;
-    return count;
-}
 
 /* Readable from the time on that it was last aimed at. */
 static void

@@ -9,17 +9,6 @@
 
 #include <limits.h>
 #include <poll.h>
-#include <unistd.h>
-
-/* Whether it is readable, now or within so many milliseconds. */
-static bool is_readable(int fd, int ms)
-{
-    struct pollfd entry = {.fd = fd, .events = POLLIN};
-    int count = poll(&entry, 1, ms);
-    assert_true(count >= 0);
-    assert_true(count == 0 || entry.revents == POLLIN);
-    return count == 1;
-}
 
 #define LONG 20000 /* milliseconds that a test waits for what must come */
 
@@ -47,7 +36,7 @@ static void the_descriptor_is_readable_when_something_is_due(void **state)
         scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
         if (asked == 0) {
             fd = fd_of(&scene);
-            assert_false(is_readable(fd, 0));
+            assert_false(is_readable(fd));
         }
         probe_arm(&scene, &probe, 100);
         if (asked == 1)
@@ -55,20 +44,20 @@ static void the_descriptor_is_readable_when_something_is_due(void **state)
         run(&scene, 0); /* hears of the new one, if that was needed */
         tkw_hand_set(scene.hand, 1099);
         if (asked != 2)
-            assert_false(is_readable(fd, 0));
+            assert_false(is_readable(fd));
         tkw_hand_set(scene.hand, 1100);
         if (asked == 2)
             fd = fd_of(&scene);
-        assert_true(is_readable(fd, 0));
-        assert_true(is_readable(fd, 0));
+        assert_true(is_readable(fd));
+        assert_true(is_readable(fd));
         assert_int_equal(fd_of(&scene), fd);
-        assert_true(is_readable(fd, 0));
+        assert_true(is_readable(fd));
         assert_int_equal(run(&scene, 0), 1);
-        assert_false(is_readable(fd, 0));
+        assert_false(is_readable(fd));
         tkw_hand_turn(scene.hand, HOUR);
-        assert_false(is_readable(fd, 0));
+        assert_false(is_readable(fd));
         assert_int_equal(run(&scene, 0), 0);
-        assert_false(is_readable(fd, 0));
+        assert_false(is_readable(fd));
         scene_close(&scene);
     }
 }
@@ -93,24 +82,24 @@ static void the_descriptor_tells_of_an_earlier_timer(void **state)
         int fd = fd_of(&scene);
         probe_arm(&scene, &late, 500);
         assert_int_equal(run(&scene, 0), 0);
-        assert_false(is_readable(fd, 0));
+        assert_false(is_readable(fd));
         pthread_t thread = thread_start(arm_it, &early);
         if (delay == 0)
-            assert_true(is_readable(fd, LONG));
+            assert_true(is_readable_within(fd, LONG));
         thread_join(thread);
-        if (is_readable(fd, 0))
+        if (is_readable(fd))
             assert_int_equal(run(&scene, 0), delay == 0);
         if (delay > 0) {
             tkw_hand_set(scene.hand, 1000 + delay - 1);
-            assert_false(is_readable(fd, 0));
+            assert_false(is_readable(fd));
             tkw_hand_set(scene.hand, 1000 + delay);
-            assert_true(is_readable(fd, 0));
+            assert_true(is_readable(fd));
             assert_int_equal(run(&scene, 0), 1);
         }
         assert_int_equal(ran(&early), 1);
-        assert_false(is_readable(fd, 0));
+        assert_false(is_readable(fd));
         tkw_hand_set(scene.hand, 1500);
-        assert_true(is_readable(fd, 0));
+        assert_true(is_readable(fd));
         assert_int_equal(run(&scene, 0), 1);
         scene_close(&scene);
     }
@@ -129,13 +118,13 @@ the_descriptor_stays_readable_while_a_budget_leaves_some(void **state)
         probe_arm(&scene, &probes[i], 10 * (i / 3));
     tkw_hand_set(scene.hand, 1100);
     for (int left = 7; left > 0; left -= 2) {
-        assert_true(is_readable(fd, 0));
+        assert_true(is_readable(fd));
         assert_int_equal(tkw_service_poll_timeout(scene.service), 0);
         assert_int_equal(run(&scene, 2), left == 1 ? 1 : 2);
     }
-    if (is_readable(fd, 0)) /* the budget was exactly enough */
+    if (is_readable(fd)) /* the budget was exactly enough */
         assert_int_equal(run(&scene, 0), 0);
-    assert_false(is_readable(fd, 0));
+    assert_false(is_readable(fd));
     assert_int_equal(tkw_service_poll_timeout(scene.service), -1);
     scene_close(&scene);
 }
@@ -158,11 +147,11 @@ static void the_descriptor_follows_what_callbacks_and_others_do(void **state)
     probe_arm(&scene, &again, 10);
     for (uint64_t now = 1010; now <= 1090; now += 40) {
         tkw_hand_set(scene.hand, now - 1);
-        assert_false(is_readable(fd, 0));
+        assert_false(is_readable(fd));
         tkw_hand_set(scene.hand, now);
-        assert_true(is_readable(fd, 0));
+        assert_true(is_readable(fd));
         assert_int_equal(run(&scene, 0), 1);
-        assert_false(is_readable(fd, 0));
+        assert_false(is_readable(fd));
     }
     probe_arm(&scene, &moved, 50);
     probe_arm(&scene, &gone, 60);
@@ -171,10 +160,10 @@ static void the_descriptor_follows_what_callbacks_and_others_do(void **state)
     for (uint64_t now = 1090; now < 1180; now += 10) {
         tkw_hand_set(scene.hand, now);
         assert_int_equal(run(&scene, 0), 0);
-        assert_false(is_readable(fd, 0));
+        assert_false(is_readable(fd));
     }
     tkw_hand_set(scene.hand, 1180);
-    assert_true(is_readable(fd, 0));
+    assert_true(is_readable(fd));
     assert_int_equal(run(&scene, 0), 1);
     scene_close(&scene);
 }
@@ -192,7 +181,7 @@ static void the_descriptor_rests_after_stop(void **state)
     tkw_service_stop(scene.service);
     tkw_hand_set(scene.hand, 2000);
     assert_int_equal(run(&scene, 0), 0);
-    assert_false(is_readable(fd, 0));
+    assert_false(is_readable(fd));
     assert_int_equal(tkw_service_poll_timeout(scene.service), -1);
     scene_close(&scene);
 }
@@ -286,7 +275,7 @@ static void a_loop_in_real_time_runs_all_and_does_not_spin(void **state)
         }
         while (atomic_load(&scene.turns) < COUNT_OF(probes)) {
             if (has_fd)
-                assert_true(is_readable(fd, LONG));
+                assert_true(is_readable_within(fd, LONG));
             else
                 poll(NULL, 0, tkw_service_poll_timeout(scene.service));
             assert_true(run(&scene, 0) >= 0);
@@ -296,7 +285,7 @@ static void a_loop_in_real_time_runs_all_and_does_not_spin(void **state)
         for (size_t k = 0; k < COUNT_OF(probes); k++)
             assert_true(probes[k].firing.now_ns >= probes[k].firing.due_ns);
         if (has_fd)
-            assert_false(is_readable(fd, 0));
+            assert_false(is_readable(fd));
         assert_int_equal(tkw_service_poll_timeout(scene.service), -1);
         assert_int_equal(tkw_service_close(scene.service, NULL, NULL), 0);
     }
@@ -324,15 +313,15 @@ static void run_hands_over_to_workers(void **state)
     for (size_t i = 0; i < COUNT_OF(queued); i++)
         probe_arm(&scene, &queued[i], 0);
     probe_arm_on(&scene, &driver, TKW_ON_DRIVER, 0);
-    assert_true(is_readable(fd, 0));
+    assert_true(is_readable(fd));
     assert_true(run(&scene, 0) >= 1);
     assert_int_equal(ran(&driver), 1);
-    assert_false(is_readable(fd, 0));
+    assert_false(is_readable(fd));
     assert_int_equal(tkw_service_count(scene.service), COUNT_OF(queued));
     gate_open(&gate);
     for (size_t i = 0; i < COUNT_OF(queued); i++)
         while (ran(&queued[i]) == 0)
-            if (is_readable(fd, 1))
+            if (is_readable_within(fd, 1))
                 assert_true(run(&scene, 0) >= 0);
     for (size_t i = 1; i < COUNT_OF(queued); i++)
         assert_true(queued[i - 1].place < queued[i].place);
@@ -355,17 +344,17 @@ static void run_submits_again_what_was_refused(void **state)
     for (size_t i = 0; i < 3; i++)
         probe_arm(&scene, &probes[i], 0);
     run(&scene, 0);
-    assert_false(is_readable(fd, 0));
+    assert_false(is_readable(fd));
     tray_resize(&tray, 1);
     tkw_hand_set(scene.hand, 1009);
-    assert_false(is_readable(fd, 0));
+    assert_false(is_readable(fd));
     tkw_hand_set(scene.hand, 1010);
     for (int i = 0; i < 3; i++) {
-        assert_true(is_readable(fd, LONG));
+        assert_true(is_readable_within(fd, LONG));
         assert_true(tkw_service_next(scene.service) <= 1010);
         run(&scene, 0);
         assert_int_equal(tray_count(&tray), 1);
-        assert_false(is_readable(fd, 0));
+        assert_false(is_readable(fd));
         assert_int_equal(tray_run_all(&tray), 1);
         assert_int_equal(probes[i].place, i + 1);
     }

@@ -6,7 +6,6 @@
 
 #include "service_support.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -18,6 +17,35 @@ static void assert_refused(const struct tkw_service_config *config)
     struct tkw_service *service = mark;
     assert_int_equal(tkw_service_open(&service, config), -EINVAL);
     assert_ptr_equal(service, mark);
+    const char *fault = tkw_service_config_fault(config);
+    assert_non_null(fault);
+    assert_true(strlen(fault) > 10);
+}
+
+/* Which field it is can be told. */
+static void what_is_wrong_with_a_configuration_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        struct tkw_service_config config;
+        const char *word;
+    } cases[] = {
+        {{.shards = 100}, "shards"},
+        {{.driver = (enum tkw_driver)9}, "driver"},
+        {{.clock_kind = (enum tkw_clock_kind)9}, "clock"},
+        {{.workers = 1025}, "workers"},
+        {{.queue_max = (1 << 24) + 1}, "queue_max"},
+        {{.executor = TKW_ON_WORKERS}, "executor"},
+        {{.executor = TKW_BY_SUBMIT}, "executor"},
+        {{.executor = (enum tkw_executor)9}, "executor"},
+        {{.reserved = {1, 0, 0, 0}}, "reserved"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_refused(&cases[i].config);
+        assert_non_null(
+            strstr(tkw_service_config_fault(&cases[i].config), cases[i].word));
+    }
+    assert_null(tkw_service_config_fault(&(struct tkw_service_config){0}));
 }
 
 /* What is wrong is refused, and the pointer left alone. */
@@ -213,14 +241,6 @@ static void the_thread_takes_no_signals(void **state)
     }
 }
 
-static int open_descriptors(void)
-{
-    int count = 0;
-    for (int i = 0; i < 1024; i++)
-        count += fcntl(i, F_GETFD) != -1;
-    return count;
-}
-
 /* Too few descriptors are an answer, and cost none of those there are. */
 static void too_few_descriptors_are_an_answer(void **state)
 {
@@ -249,6 +269,7 @@ static void too_few_descriptors_are_an_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wrong_with_a_configuration_is_said),
         cmocka_unit_test(each_wrong_configuration_is_refused),
         cmocka_unit_test(half_an_allocator_or_clock_is_refused),
         cmocka_unit_test(every_good_configuration_opens),

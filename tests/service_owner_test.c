@@ -34,7 +34,6 @@ static void assert_poisoned(const struct tkw_owner *owner)
     assert_memory_equal(owner, &expected, sizeof expected);
 }
 
-#define MANY 10000
 #define OWNERS 20
 
 /* Many owners and timers, the last ones of nobody: one owner after the other,
@@ -132,6 +131,7 @@ static void an_owner_of_nothing_has_nothing_to_stop(void **state)
         scene_open_tens(&scene, 0, both[i % 2]);
         probe_arm(&scene, &other, 100);
         assert_int_equal(ways[i / 2](scene.service, &owner), 0);
+        assert_int_equal(ways[i / 2](scene.service, NULL), 0);
         arm_owned(&scene, &probe, &owner, 50, 0);
         assert_int_equal(scene_go(&scene, 50), 1);
         assert_int_equal(ways[i / 2](scene.service, &owner), 0);

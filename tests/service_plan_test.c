@@ -261,7 +261,7 @@ static void slack_and_jitter_do_not_make_it_drift(void **state)
     }
 }
 
-#define MANY 100000
+#define CROWD 100000
 #define BINS 100
 
 /* rocketmq 8203, Netty 973, sidekiq 3012: 100,000 that are due at once are
@@ -275,7 +275,7 @@ static void jitter_spreads_those_that_are_due_at_once(void **state)
     double badness = 0;
     scene_open(&scene, 0,
                (struct tkw_service_config){.driver = TKW_DRIVER_NONE});
-    for (unsigned k = 0; k < MANY; k++) {
+    for (unsigned k = 0; k < CROWD; k++) {
         arm_plan(
             &scene, &probe,
             (struct tkw_plan){.when_ns = TKW_SECOND, .jitter_ns = TKW_SECOND});
@@ -285,8 +285,8 @@ static void jitter_spreads_those_that_are_due_at_once(void **state)
         bins[(due - TKW_SECOND) / (TKW_SECOND / BINS)]++;
     }
     for (size_t k = 0; k < BINS; k++) {
-        double off = (double)bins[k] - (double)MANY / BINS;
-        badness += off * off / ((double)MANY / BINS);
+        double off = (double)bins[k] - (double)CROWD / BINS;
+        badness += off * off / ((double)CROWD / BINS);
     }
     assert_true(badness < 300); /* 99 is usual, with a deviation of 14 */
     assert_int_equal(scene_go(&scene, TKW_SECOND - 1), 0);
@@ -295,7 +295,7 @@ static void jitter_spreads_those_that_are_due_at_once(void **state)
         steps += step;
         most = step > most ? step : most;
     }
-    assert_int_equal(steps, MANY);
+    assert_int_equal(steps, CROWD);
     assert_true(most < 250); /* 100 is usual, with a deviation of 10 */
     scene_close(&scene);
 }

@@ -62,6 +62,43 @@ static inline tkw_handle arm_diary(struct scene *scene, struct diary *diary,
     return arm_plan(scene, &diary->probe, plan);
 }
 
+/* Every 100, from 100 on. */
+static const struct tkw_plan every_hundred = {.when_ns = 100, .period_ns = 100};
+
+/* Like gate_enter(), by a plan: the clock is turned from 0 to its first time,
+   and the timer is in its callback when this returns. */
+static inline void gate_enter_by(struct scene *scene, struct probe *probe,
+                                 struct gate *gate, struct tkw_plan plan)
+{
+    gate_init(gate);
+    probe->gate = gate;
+    if (probe->act == NULL)
+        probe->act = gate_hold;
+    arm_plan(scene, probe, plan);
+    tkw_hand_set(scene->hand, plan.when_ns);
+    gate_await(gate);
+}
+
+#define MANY 10000
+
+/* Many timers, to be armed and cancelled at once. */
+struct many {
+    struct probe probes[MANY];
+    struct tkw_plan plans[MANY];
+    tkw_handle handles[MANY];
+};
+
+/* Fresh plans, so many of them: what is not said is 0. */
+static inline void many_prepare(struct many *many, struct scene *scene,
+                                size_t count, uint64_t when)
+{
+    memset(many, 0, sizeof *many);
+    for (size_t k = 0; k < count; k++) {
+        many->plans[k].task = probe_task(scene, &many->probes[k]);
+        many->plans[k].when_ns = when;
+    }
+}
+
 /* The due time that query tells of a timer that is pending. */
 static inline uint64_t due_of(struct scene *scene, tkw_handle handle)
 {

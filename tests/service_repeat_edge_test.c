@@ -103,16 +103,14 @@ static void it_never_runs_twice_at_the_same_time(void **state)
     (void)state;
     struct scene scene;
     struct gate gate;
-    struct probe held = {.act = gate_hold, .gate = &gate};
+    struct probe held = {0};
     scene_open(
         &scene, 0,
         (struct tkw_service_config){.tick_ns = 10, .shards = 1, .workers = 3});
-    gate_init(&gate);
-    arm_plan(&scene, &held,
-             (struct tkw_plan){
-                 .when_ns = 100, .period_ns = 100, .executor = TKW_ON_WORKERS});
-    tkw_hand_set(scene.hand, 100);
-    gate_await(&gate);
+    gate_enter_by(&scene, &held, &gate,
+                  (struct tkw_plan){.when_ns = 100,
+                                    .period_ns = 100,
+                                    .executor = TKW_ON_WORKERS});
     for (uint64_t now = 110; now <= 550; now += 10) {
         scene_go(&scene, now);
         assert_state(&scene, held.handle, TKW_RUNNING);

@@ -9,8 +9,6 @@
 
 static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
 
-static const struct tkw_plan every_hundred = {.when_ns = 100, .period_ns = 100};
-
 /* A diary whose next times are given, and what `next` was called with. */
 struct agenda {
     struct diary diary;
@@ -233,12 +231,9 @@ static void a_running_one_is_cancelled_from_outside(void **state)
     (void)state;
     struct scene scene;
     struct gate gate;
-    struct probe held = {.act = gate_hold, .gate = &gate};
+    struct probe held = {0};
     scene_open_tens(&scene, 0, TKW_DRIVER_THREAD);
-    gate_init(&gate);
-    arm_plan(&scene, &held, every_hundred);
-    tkw_hand_set(scene.hand, 100);
-    gate_await(&gate);
+    gate_enter_by(&scene, &held, &gate, every_hundred);
     assert_state(&scene, held.handle, TKW_RUNNING);
     assert_int_equal(tkw_service_cancel(scene.service, held.handle), -EBUSY);
     assert_int_equal(tkw_service_cancel(scene.service, held.handle), -EBUSY);
@@ -257,39 +252,20 @@ static void a_running_one_is_cancelled_from_outside(void **state)
     assert_int_equal(dropped(&held), 1);
 }
 
-struct waiter {
-    struct probe *held;
-    int answer;
-    bool had_passed;
-};
-
-static void *cancel_and_wait(void *argument)
-{
-    struct waiter *waiter = argument;
-    struct probe *held = waiter->held;
-    waiter->answer =
-        tkw_service_cancel_sync(held->scene->service, held->handle);
-    waiter->had_passed = atomic_load(&held->gate->passed);
-    return NULL;
-}
-
 /* cancel_sync waits for the callback that is running, and it was the last. */
 static void cancel_sync_waits_for_the_last_callback(void **state)
 {
     (void)state;
     struct scene scene;
     struct gate gate;
-    struct probe held = {.act = hold_until_cancelled, .gate = &gate};
-    struct waiter waiter = {.held = &held};
+    struct probe held = {.act = hold_until_cancelled};
+    struct canceller canceller = {.held = &held};
     scene_open_tens(&scene, 0, TKW_DRIVER_THREAD);
-    gate_init(&gate);
-    arm_plan(&scene, &held, every_hundred);
-    tkw_hand_set(scene.hand, 100);
-    gate_await(&gate);
-    pthread_t thread = thread_start(cancel_and_wait, &waiter);
+    gate_enter_by(&scene, &held, &gate, every_hundred);
+    pthread_t thread = thread_start(cancel_and_see, &canceller);
     thread_join(thread);
-    assert_true(waiter.had_passed);
-    assert_int_equal(waiter.answer, 0);
+    assert_true(canceller.had_passed);
+    assert_int_equal(canceller.answer, 0);
     assert_int_equal(scene_go(&scene, HOUR), 0);
     assert_int_equal(ran(&held), 1);
     assert_int_equal(dropped(&held), 1);
@@ -310,12 +286,9 @@ static void close_hands_back_one_that_was_running_at_the_stop(void **state)
     for (int cancelled = 0; cancelled < 2; cancelled++) {
         struct scene scene;
         struct gate gate;
-        struct probe held = {.act = gate_hold, .gate = &gate};
+        struct probe held = {0};
         scene_open_tens(&scene, 0, TKW_DRIVER_THREAD);
-        gate_init(&gate);
-        arm_plan(&scene, &held, every_hundred);
-        tkw_hand_set(scene.hand, 100);
-        gate_await(&gate);
+        gate_enter_by(&scene, &held, &gate, every_hundred);
         pthread_t thread = thread_start(stop_it, scene.service);
         while (tkw_service_arm(
                    scene.service, NULL, UINT64_MAX,

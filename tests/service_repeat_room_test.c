@@ -10,8 +10,6 @@
 static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
 static const enum tkw_missed policies[] = {TKW_SKIP, TKW_BURST, TKW_DELAY};
 
-static const struct tkw_plan every_hundred = {.when_ns = 100, .period_ns = 100};
-
 typedef int move_function(struct tkw_service *, tkw_handle, uint64_t);
 static const struct {
     move_function *move;
@@ -100,12 +98,9 @@ static void moving_it_while_it_runs_moves_all_calls_to_come(void **state)
     (void)state;
     struct scene scene;
     struct gate gate;
-    struct probe held = {.act = gate_hold, .gate = &gate};
+    struct probe held = {0};
     scene_open_tens(&scene, 0, TKW_DRIVER_THREAD);
-    gate_init(&gate);
-    arm_plan(&scene, &held, every_hundred);
-    tkw_hand_set(scene.hand, 100);
-    gate_await(&gate);
+    gate_enter_by(&scene, &held, &gate, every_hundred);
     assert_int_equal(tkw_service_rearm_at(scene.service, held.handle, 777), 1);
     assert_state(&scene, held.handle, TKW_RUNNING);
     gate_open(&gate);

@@ -118,19 +118,28 @@ static void what_is_late_by_less_than_a_period_misses_nothing(void **state)
     }
 }
 
-/* Called at 1000, then at rest until 4500: what was due at 2000, 3000 and 4000
-   comes once, and the next call is at the next whole period. */
+/* A timer every 1000 is called at 1000; then the clock jumps to 4500, past
+   2000, 3000 and 4000.  Returns how many calls that made. */
+static unsigned jump(struct scene *scene, struct diary *diary,
+                     enum tkw_driver driver, enum tkw_missed missed)
+{
+    scene_open_tens(scene, 0, driver);
+    arm_diary(scene, diary,
+              (struct tkw_plan){
+                  .when_ns = 1000, .period_ns = 1000, .missed = missed});
+    assert_int_equal(scene_go(scene, 1000), 1);
+    return scene_go(scene, 4500);
+}
+
+/* What was due at 2000, 3000 and 4000 comes once, and the next call is at the
+   next whole period. */
 static void skipping_after_a_jump_of_the_clock(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         struct diary diary = {0};
-        scene_open_tens(&scene, 0, both[i]);
-        arm_diary(&scene, &diary,
-                  (struct tkw_plan){.when_ns = 1000, .period_ns = 1000});
-        assert_int_equal(scene_go(&scene, 1000), 1);
-        assert_int_equal(scene_go(&scene, 4500), 1);
+        assert_int_equal(jump(&scene, &diary, both[i], TKW_SKIP), 1);
         assert_call(&diary, 1, 2000, 4500);
         assert_int_equal(diary.calls[1].overruns, 0);
         assert_int_equal(due_of(&scene, diary.probe.handle), 5000);
@@ -153,12 +162,7 @@ static void a_burst_after_a_jump_of_the_clock(void **state)
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         struct diary diary = {0};
-        scene_open_tens(&scene, 0, both[i]);
-        arm_diary(&scene, &diary,
-                  (struct tkw_plan){
-                      .when_ns = 1000, .period_ns = 1000, .missed = TKW_BURST});
-        assert_int_equal(scene_go(&scene, 1000), 1);
-        assert_int_equal(scene_go(&scene, 4500), 3);
+        assert_int_equal(jump(&scene, &diary, both[i], TKW_BURST), 3);
         for (size_t k = 1; k <= 3; k++) {
             assert_call(&diary, k, 1000 * (k + 1), 4500);
             assert_int_equal(diary.calls[k].overruns, 3 - k);
@@ -180,12 +184,7 @@ static void a_delay_after_a_jump_of_the_clock(void **state)
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         struct diary diary = {0};
-        scene_open_tens(&scene, 0, both[i]);
-        arm_diary(&scene, &diary,
-                  (struct tkw_plan){
-                      .when_ns = 1000, .period_ns = 1000, .missed = TKW_DELAY});
-        assert_int_equal(scene_go(&scene, 1000), 1);
-        assert_int_equal(scene_go(&scene, 4500), 1);
+        assert_int_equal(jump(&scene, &diary, both[i], TKW_DELAY), 1);
         assert_call(&diary, 1, 2000, 4500);
         assert_int_equal(diary.calls[1].overruns, 0);
         assert_int_equal(scene_go(&scene, 5499), 0);

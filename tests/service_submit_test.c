@@ -91,22 +91,6 @@ static void cancel_of_what_was_taken_says_1(void **state)
     }
 }
 
-static int move(struct scene *scene, tkw_handle handle, unsigned way,
-                uint64_t time)
-{
-    uint64_t delay = time - tkw_hand_now(scene->hand);
-    switch (way) {
-    case 0:
-        return tkw_service_rearm(scene->service, handle, delay);
-    case 1:
-        return tkw_service_rearm_at(scene->service, handle, time);
-    case 2:
-        return tkw_service_postpone(scene->service, handle, delay);
-    default:
-        return tkw_service_postpone_at(scene->service, handle, time);
-    }
-}
-
 /* Moved, its old job runs nothing, whenever it is run: before the new time, or
    after that, before or after the new job. */
 static void what_was_taken_can_be_moved_and_runs_once(void **state)
@@ -121,7 +105,7 @@ static void what_was_taken_can_be_moved_and_runs_once(void **state)
         probe_arm(&scene, &moved, 0);
         scene_rest(&scene);
         assert_true(tray_take(&tray, &old));
-        assert_int_equal(move(&scene, moved.handle, i % 4, 1500), 1);
+        assert_int_equal(move_to(&scene, moved.handle, i % 4, 1500), 1);
         assert_state(&scene, moved.handle, TKW_PENDING);
         if (when == 0)
             assert_false(tkw_job_run(&old));

@@ -5,6 +5,8 @@
 
 #include "service_support.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 
@@ -280,8 +282,51 @@ void thread_join(pthread_t thread)
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
+void *cancel_and_see(void *argument)
+{
+    struct canceller *canceller = argument;
+    struct probe *held = canceller->held;
+    canceller->answer =
+        tkw_service_cancel_sync(held->scene->service, held->handle);
+    canceller->had_passed = atomic_load(&held->gate->passed);
+    atomic_store(&canceller->returned, true);
+    return NULL;
+}
+
+void rearm_then_cancel_sync_itself(struct probe *probe)
+{
+    if (ran(probe) > 0)
+        return;
+    probe->second =
+        tkw_service_rearm(probe->scene->service, probe->firing.handle, 100);
+    probe->answer =
+        tkw_service_cancel_sync(probe->scene->service, probe->firing.handle);
+}
+
 void have_patience(void)
 {
     for (int i = 0; i < 2000; i++)
         sched_yield();
+}
+
+int open_descriptors(void)
+{
+    int count = 0;
+    for (int i = 0; i < 1024; i++)
+        count += fcntl(i, F_GETFD) != -1;
+    return count;
+}
+
+bool is_readable_within(int fd, int ms)
+{
+    struct pollfd entry = {.fd = fd, .events = POLLIN};
+    int count = poll(&entry, 1, ms);
+    assert_true(count >= 0);
+    assert_true(count == 0 || entry.revents == POLLIN);
+    return count == 1;
+}
+
+bool is_readable(int fd)
+{
+    return is_readable_within(fd, 0);
 }

@@ -137,7 +137,30 @@ tkw_handle gate_enter(struct scene *scene, struct probe *probe,
 pthread_t thread_start(void *(*function)(void *), void *argument);
 void thread_join(pthread_t thread);
 
+/* A thread that calls cancel_sync, and what it found when that returned. */
+struct canceller {
+    struct probe *held; /* armed, with a gate */
+    int answer;
+    bool had_passed; /* the callback was over */
+    atomic_bool returned;
+};
+
+/* The function of that thread. */
+void *cancel_and_see(void *canceller);
+
+/* act() of a probe: the first time, arm it again in 100 and wait for its own
+   end.  What they say goes to `second` and to `answer`. */
+void rearm_then_cancel_sync_itself(struct probe *probe);
+
 /* Give others plenty of chances to do what they must not do. */
 void have_patience(void);
+
+/* How many descriptors the process has. */
+int open_descriptors(void);
+
+/* Whether it is readable now, and nothing else; or within so many
+   milliseconds. */
+bool is_readable(int fd);
+bool is_readable_within(int fd, int ms);
 
 #endif

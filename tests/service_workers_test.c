@@ -68,22 +68,6 @@ static void cancel_of_what_waits_for_a_worker_says_1(void **state)
     }
 }
 
-static int move(struct scene *scene, tkw_handle handle, unsigned way,
-                uint64_t delay)
-{
-    uint64_t time = tkw_hand_now(scene->hand) + delay;
-    switch (way) {
-    case 0:
-        return tkw_service_rearm(scene->service, handle, delay);
-    case 1:
-        return tkw_service_rearm_at(scene->service, handle, time);
-    case 2:
-        return tkw_service_postpone(scene->service, handle, delay);
-    default:
-        return tkw_service_postpone_at(scene->service, handle, time);
-    }
-}
-
 /* It waits for a worker, and is moved: it runs once, at its new time. */
 static void what_waits_for_a_worker_can_be_moved(void **state)
 {
@@ -98,7 +82,7 @@ static void what_waits_for_a_worker_can_be_moved(void **state)
         probe_arm(&scene, &moved, 100);
         scene_go(&scene, 1100);
         assert_state(&scene, moved.handle, TKW_READY);
-        assert_int_equal(move(&scene, moved.handle, way, 400), 1);
+        assert_int_equal(move_to(&scene, moved.handle, way, 1500), 1);
         assert_int_equal(
             tkw_service_query(scene.service, moved.handle, &outlook),
             TKW_PENDING);
@@ -219,16 +203,6 @@ static void callbacks_may_wait_for_what_runs_on_another_worker(void **state)
         gate_done(&gate);
         gate_done(&entrance);
     }
-}
-
-static void rearm_then_cancel_sync_itself(struct probe *probe)
-{
-    if (ran(probe) > 0)
-        return;
-    probe->second =
-        tkw_service_rearm(probe->scene->service, probe->firing.handle, 100);
-    probe->answer =
-        tkw_service_cancel_sync(probe->scene->service, probe->firing.handle);
 }
 
 /* Waiting for oneself is an error that changes nothing. */

@@ -103,6 +103,11 @@ TKW_EXPORT void tkw_hand_set(struct tkw_hand *hand, uint64_t now_ns);
  * due have returned, or if they run elsewhere, were handed over.  Without a
  * driver, or once the service was stopped, there is nothing to wait for, and
  * this never returns; nor does it inside of a callback.
+ *
+ * Callbacks on workers may still be running then, and a repeating one misses
+ * what is turned meanwhile.  Wait for them by a semaphore; or have no workers
+ * in the test but a `submit` that calls tkw_job_run() at once: then all has run
+ * when this returns.
  */
 TKW_EXPORT void tkw_hand_settle(struct tkw_hand *hand);
 

@@ -90,9 +90,9 @@ struct tkw_task {
 
 /* Where callbacks run. */
 enum tkw_executor {
-    TKW_ANYWHERE,  /* where the service says; for the service: the last of these
-                     that there is */
-    TKW_ON_DRIVER, /* one at a time, by the driver or, if there are others
+    TKW_ANYWHERE,   /* where the service says; for the service: by `submit` if
+                      there is one, else on workers if there are any */
+    TKW_ON_DRIVER,  /* one at a time, by the driver or, if there are others
                       beside it, a thread for it; without a driver, by the
                       caller of run */
     TKW_ON_WORKERS, /* in the service's workers */
@@ -102,7 +102,8 @@ enum tkw_executor {
 /* What becomes of periods in which a timer could not be called. */
 enum tkw_missed {
     TKW_SKIP,  /* nothing; the next call is at the next whole period */
-    TKW_BURST, /* each gets its call, one after the other, until all had it */
+    TKW_BURST, /* each gets its call, one after the other, until all had it;
+                  if they take longer than the period, for ever */
     TKW_DELAY, /* the next call is a period from now, and all others follow */
 };
 
@@ -179,7 +180,9 @@ struct tkw_service_config {
                                               fit for any thread */
     size_t timers_max;                     /* refuse to arm more; 0: no limit */
     const char *thread_name;               /* NULL: "tickwheel"; workers are
-                                              "tickwheel/w1" and so on */
+                                              "tickwheel/w1" and so on, and the
+                                              thread of TKW_ON_DRIVER beside
+                                              them is "tickwheel/d1" */
     void (*thread_start)(void *context);   /* called first by each thread */
     void (*log)(void *context, const char *message); /* of what is odd; it may
                                                         do what a callback may
@@ -233,7 +236,7 @@ struct tkw_service_figures {
 struct tkw_service_report {
     struct tkw_service_figures figures;
     uint64_t falls;    /* timers that moved down a level of their wheel */
-    uint64_t overruns; /* periods that timers missed */
+    uint64_t overruns; /* periods left out, by TKW_SKIP and TKW_DELAY */
     uint64_t late_p50_ns;
     uint64_t late_p90_ns;
     uint64_t late_p99_ns;
@@ -244,12 +247,16 @@ struct tkw_service_report {
     tkw_callback *slowest_callback; /* ... or NULL */
 };
 
+/* Say what is wrong with a configuration, in a few words; NULL: nothing. */
+TKW_EXPORT const char *
+tkw_service_config_fault(const struct tkw_service_config *config);
+
 /*
  * Open a service and start its threads.  NULL is the configuration {0}.
  *
  * Returns 0 and the service in `*service`, or with `*service` untouched:
- *   -EINVAL  something in the configuration is wrong, or a reserved field is
- *            not 0;
+ *   -EINVAL  something in the configuration is wrong: the function above says
+ *            what;
  *   -ENOMEM  there is no memory;
  *   -EAGAIN, -EMFILE, -ENFILE  there are no more threads or descriptors.
  */
@@ -280,18 +287,18 @@ TKW_EXPORT int tkw_service_arm_at(struct tkw_service *service,
 
 /*
  * Arm a timer as planned.  *Any thread*.  Returns what tkw_service_arm() does;
- * -EINVAL also if the plan contradicts itself, or names an executor that the
- * service does not have.
+ * -EINVAL also if the plan contradicts itself (a period and a `next`, `missed`
+ * without a period), or names an executor that the service does not have.
  *
  * A timer that repeats keeps its handle until it is over: cancelled, or ended
  * by its `next`.  Its calls are `period_ns` apart from the first on, however
- * long they take or are late: it does not drift, and it never runs twice at the
- * same time.  When its callback has returned, those periods that have passed
- * meanwhile are missed.  With TKW_SKIP and TKW_DELAY the next call is told by
- * `overruns` how many; with TKW_BURST it tells how many are due now besides
- * this one.  To move it moves all calls to come, the next one to just that
- * time.  It counts as one timer in `timers_max`, also while its callback is
- * running.
+ * long they take or are late (TKW_DELAY alone moves them): it does not drift,
+ * and it never runs twice at the same time.  When its callback has returned,
+ * those periods that have passed meanwhile are missed.  With TKW_SKIP and
+ * TKW_DELAY the next call is told by `overruns` how many; with TKW_BURST it
+ * tells how many are due now besides this one.  To move it moves all calls to
+ * come, the next one to just that time.  It counts as one timer in
+ * `timers_max`, also while its callback is running.
  *
  * Jitter spreads those that would be due at the same time, slack gathers those
  * that need not be exact; neither makes a timer early.
@@ -374,9 +381,9 @@ TKW_EXPORT size_t tkw_service_cancel_many(struct tkw_service *service,
                                           size_t count, int *answers);
 
 /*
- * Stop all timers of an owner, and let go of it: its memory is yours, if
- * nobody else arms for it.  Those that others arm meanwhile may or may not be
- * among them; a drop function must not.  Each is cancelled as by
+ * Stop all timers of an owner (NULL has none), and let go of it: its memory is
+ * yours, if nobody else arms for it.  Those that others arm meanwhile may or
+ * may not be among them; a drop function must not.  Each is cancelled as by
  * tkw_service_cancel(), or with _sync, as by tkw_service_cancel_sync(): then
  * no callback of the owner's timers is running when it returns, but for the
  * one that calls it and those that were let go of before.  Takes locks, a
@@ -430,9 +437,9 @@ TKW_EXPORT size_t tkw_service_prometheus(struct tkw_service *service,
  * the service was stopped.  *Any thread, not in a callback*.
  *
  * Returns how many were called, or
- *   -EBUSY   another thread is at it;
+ *   -EINVAL  the service has a driver, or the budget is negative;
  *   -EDEADLK from inside a callback;
- *   -EINVAL  the service has a driver, or the budget is negative.
+ *   -EBUSY   another thread is at it.
  */
 TKW_EXPORT int tkw_service_run(struct tkw_service *service, int budget);
 
