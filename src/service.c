@@ -105,6 +105,7 @@ static int open_shard(struct tkw_service *service, struct crew *crew,
     }
     sync_mutex_init(&shard->mutex);
     shard->crew = crew;
+    shard->target = of_pool.start;
     shard->number = service->shard_count;
     service->shards[service->shard_count++] = shard;
     return 0;

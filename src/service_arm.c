@@ -148,7 +148,7 @@ void job_give_back(struct shard *shard, struct job *job)
     uint64_t word = sync_get_relaxed(&job->word); /* nobody changes it now */
     if (word & JOB_CANCELLED)
         timer_cancel(shard, job); /* it may still be armed there */
-    timer_settle(shard, job);
+    timer_disown(shard, job);
     if (job->extra != 0)
         extra_detach(shard, job);
     if (word >> JOB_GENERATION_SHIFT == UINT32_MAX)
@@ -258,8 +258,12 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
         return error;
     if (!count_in(service))
         return -EAGAIN;
-    error = timer_arm(shard, job, aim.deadline);
+    if ((flags & JOB_REPEATS) || shard->crew->is_submit)
+        error = timer_owe(shard, job);
+    if (error == 0)
+        error = timer_arm(shard, job, aim.deadline);
     if (error != 0) {
+        timer_disown(shard, job);
         count_out(service);
         return error;
     }
@@ -351,12 +355,16 @@ int job_arm_again(struct tkw_service *service, struct shard *shard,
     bool counts = is_new && (word & JOB_REPEATS) == 0;
     if (counts && !count_in(service))
         return -EAGAIN;
+    /* Its time may come before its callback has returned; see batch_add(). */
+    bool may_be_late = (word & JOB_RUNNING) && !shard->crew->is_direct;
+    int result = may_be_late ? timer_owe(shard, job) : 0;
     uint64_t again = (word + JOB_EPOCH) & JOB_EPOCHS;
     again |= word & (JOB_GENERATION | JOB_RUNNING | JOB_WAITED | JOB_REPEATS);
     again |= JOB_ARMED;
     /* Who is owed a place in the pool will get it: no need to take it back. */
     bool is_owed = job->is_owed;
-    int result = is_owed ? 0 : timer_arm(shard, job, deadline);
+    if (result == 0 && !is_owed)
+        result = timer_arm(shard, job, deadline);
     if (result == 0) {
         /* Against cancel, and against the runner who begins or ends. */
         if (sync_replace_ordered(&job->word, &word, again))
@@ -365,8 +373,9 @@ int job_arm_again(struct tkw_service *service, struct shard *shard,
             timer_cancel(shard, job);
     }
     if (result == 1) {
-        if (is_owed)
-            timer_arm(shard, job, deadline);
+        int error = is_owed ? timer_arm(shard, job, deadline) : 0;
+        TKW_ASSERT(error == 0);
+        (void)error;
         shard->armed += is_new;
     } else if (counts) {
         count_out(service);
@@ -502,7 +511,7 @@ int tkw_service_cancel(struct tkw_service *service, tkw_handle handle)
 
 int tkw_service_cancel_sync(struct tkw_service *service, tkw_handle handle)
 {
-    if (is_in_callback_of(service, handle))
+    if (handle != 0 && is_in_callback_of(service, handle))
         return -EDEADLK;
     int result = tkw_service_cancel(service, handle);
     if (result != -EBUSY)

@@ -93,33 +93,39 @@ static bool is_gone(const struct due *due)
     return sync_get_acquire(&due->job->word) != due->word;
 }
 
-/* Put what is due of a shard into the queue, up to a tick, as much as there is
- * room for.  Returns how many it has dealt with. */
-static uint32_t enqueue(struct crew *crew, struct shard *shard, tkw_tick until,
-                        int most)
+/* Put what is due of a shard into the queue, as much as there is room for, and
+ * count it.  Returns whether anything was dealt with. */
+static bool enqueue(struct crew *crew, struct shard *shard,
+                    const struct portion *portion, int *count)
 {
     struct tkw_service *service = crew->service;
-    uint32_t count = 0;
+    uint32_t before = shard->batch_at;
+    uint32_t put = 0;
     sync_lock(&service->mutex);
     while (shard->batch_at < shard->batch_count &&
-           shard->batch[shard->batch_at].deadline <= until &&
-           crew->queue_count < crew->queue_room && count < (uint32_t)most) {
-        const struct due *due = &shard->batch[shard->batch_at++];
-        count++;
+           crew->queue_count < crew->queue_room &&
+           put < (uint32_t)portion->most) {
+        const struct due *due = &shard->batch[shard->batch_at];
+        if (due->deadline > portion->until ||
+            due_is_held(service, due, portion->now_ns))
+            break;
+        shard->batch_at++;
         if (is_gone(due))
             continue;
         uint32_t end = crew->queue_at + crew->queue_count++;
         crew->queue[end % crew->queue_room] = *due;
+        put++;
     }
-    crew->is_full = count == 0;
+    crew->is_full = shard->batch_at == before;
     if (crew->is_full)
         PROBE2(full, service, crew->thread_count);
-    if (count == 1 && crew->idle_count > 0)
+    if (put == 1 && crew->idle_count > 0)
         sync_signal(&crew->work);
     else if (crew->idle_count > 0)
         sync_broadcast(&crew->work);
     sync_unlock(&service->mutex);
-    return count;
+    *count += (int)put;
+    return shard->batch_at > before;
 }
 
 /* Count jobs that the user has. */
@@ -132,8 +138,9 @@ static void count_jobs(struct tkw_service *service, uint64_t count)
     sync_unlock(&service->mutex);
 }
 
-/* Submit the first of a shard.  Returns whether that is dealt with. */
-static bool submit(struct crew *crew, struct shard *shard)
+/* Submit the first of a shard, and count it.  Returns whether that is dealt
+ * with. */
+static bool submit(struct crew *crew, struct shard *shard, int *count)
 {
     struct tkw_service *service = crew->service;
     const struct due *due = &shard->batch[shard->batch_at];
@@ -159,37 +166,44 @@ static bool submit(struct crew *crew, struct shard *shard)
         shard->batch_at++;
     else
         count_jobs(service, (uint64_t)-1);
+    *count += is_taken;
     return is_taken;
 }
 
-/* Hand what is due of a shard to its crew, up to a tick.  Returns how many are
- * dealt with. */
-uint32_t crew_hand_over(struct crew *crew, struct shard *shard, tkw_tick until,
-                        int most)
+/* Hand what is due of a shard to its crew, and count it.  Returns whether
+ * anything was dealt with. */
+bool crew_hand_over(struct crew *crew, struct shard *shard,
+                    const struct portion *portion, int *count)
 {
-    uint32_t count = crew->is_submit ? submit(crew, shard)
-                                     : enqueue(crew, shard, until, most);
-    sync_put_ordered(&crew->is_held, count == 0);
-    return count;
+    bool is_taken = crew->is_submit ? submit(crew, shard, count)
+                                    : enqueue(crew, shard, portion, count);
+    sync_put_ordered(&crew->is_held, !is_taken);
+    return is_taken;
+}
+
+/* The timer of a job; its word may be another by now.  So may it be after very
+ * many armings, and have come round to the same: then its time tells. */
+static bool find_timer(const struct tkw_job *job, struct due *due)
+{
+    due->shard = job->service->shards[job->place[0]];
+    due->job = job_at(due->shard, job->place[1]);
+    due->word = job->word;
+    return sync_get_relaxed(&due->job->due_ns) == job->due_ns;
 }
 
 bool tkw_job_run(const struct tkw_job *job)
 {
     struct tkw_service *service = job->service;
-    struct shard *shard = service->shards[job->place[0]];
-    struct due due = {
-        .shard = shard,
-        .job = job_at(shard, job->place[1]),
-        .word = job->word,
-    };
+    struct due due;
+    bool is_same = find_timer(job, &due);
     sync_lock(&service->mutex);
     bool has_run = begin(service);
     sync_unlock(&service->mutex);
     if (has_run) {
         uint64_t now = 0;
-        has_run = job_fire(service, &due, &now);
+        has_run = is_same && job_fire(service, &due, &now);
         /* There may be room now, for what was refused. */
-        if (sync_get_ordered(&shard->crew->is_held))
+        if (sync_get_ordered(&due.shard->crew->is_held))
             service_call(service, 0);
         sync_lock(&service->mutex);
         end(service);
@@ -202,14 +216,15 @@ bool tkw_job_run(const struct tkw_job *job)
 void tkw_job_return(const struct tkw_job *job)
 {
     struct tkw_service *service = job->service;
-    struct shard *shard = service->shards[job->place[0]];
-    struct job *of_timer = job_at(shard, job->place[1]);
+    struct due due;
+    bool is_same = find_timer(job, &due);
+    struct shard *shard = due.shard;
     sync_lock(&shard->mutex);
-    if (sync_get_acquire(&of_timer->word) == job->word) {
+    if (is_same && !is_gone(&due)) {
         uint64_t now = tkw_service_now(service);
         tkw_tick deadline = service_aim_from(service, now, now).deadline + 1;
-        /* It is owed its place: this fails only if it is cancelled now. */
-        if (job_arm_again(service, shard, of_timer, job->word, deadline) == 1)
+        /* It has its place: this fails only if it is cancelled now. */
+        if (job_arm_again(service, shard, due.job, due.word, deadline) == 1)
             service_announce(service, shard, deadline);
     }
     sync_unlock(&shard->mutex);

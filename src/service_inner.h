@@ -90,7 +90,7 @@ struct job {
     tkw_handle timer; /* in the pool, or the place in the intake; or once
                          there; mutex */
     uint32_t extra;   /* index + 1, or 0: it is a plain timer; mutex */
-    bool is_owed;     /* a place in the pool is kept for it; mutex */
+    bool is_owed;     /* it must be able to get back into the pool; mutex */
     uint32_t next;    /* on a list of jobs: index + 1, or 0 */
     uint32_t index;
 };
@@ -126,6 +126,13 @@ struct due {
     tkw_tick deadline;
 };
 
+/* What of a shard's batch is to be handed over. */
+struct portion {
+    tkw_tick until;  /* up to this tick ... */
+    uint64_t now_ns; /* ... and what a wall clock says ... */
+    int most;        /* ... and so many */
+};
+
 /* A timer that waits to be filed. */
 struct arrival {
     uint32_t job; /* index + 1, or 0: cancelled */
@@ -136,7 +143,7 @@ struct shard {
     struct sync_mutex mutex;
     struct crew *crew;
     struct tkw_pool *pool; /* from here to `armed`: mutex */
-    uint32_t owed;         /* jobs that a place in the pool is kept for */
+    uint32_t owed;         /* jobs that must be able to get back into it */
     uint32_t extras_free;  /* a list of extras */
     uint32_t extras_used;
     uint32_t free;         /* a list of jobs */
@@ -274,6 +281,7 @@ struct aim {
 #define job_push tkw_inner_job_push
 #define job_fire tkw_inner_job_fire
 #define shard_reap_some tkw_inner_shard_reap_some
+#define timer_owe tkw_inner_timer_owe
 #define timer_file_all tkw_inner_timer_file_all
 #define timer_arm_full tkw_inner_timer_arm_full
 #define timer_cancel tkw_inner_timer_cancel
@@ -320,6 +328,7 @@ void service_announce(struct tkw_service *service, struct shard *shard,
                       tkw_tick deadline);
 
 /* service_timer.c; those that move return what the pool's do. */
+int timer_owe(struct shard *shard, struct job *job);
 void timer_file_all(struct shard *shard);
 int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline);
 void timer_cancel(struct shard *shard, struct job *job);
@@ -353,8 +362,8 @@ bool job_fire(struct tkw_service *service, const struct due *due,
 int crew_open(struct crew *crew, const struct tkw_service_config *config,
               uint32_t threads, char letter);
 void crew_close(struct crew *crew);
-uint32_t crew_hand_over(struct crew *crew, struct shard *shard, tkw_tick until,
-                        int most);
+bool crew_hand_over(struct crew *crew, struct shard *shard,
+                    const struct portion *portion, int *count);
 
 static inline struct job *job_at(const struct shard *shard, uint32_t index)
 {
@@ -370,15 +379,8 @@ static inline struct extra *extra_of(const struct shard *shard,
                          [index & (JOB_SEGMENT - 1)];
 }
 
-/* A job has left the pool and is to get back there without fail. */
-static inline void timer_owe(struct shard *shard, struct job *job)
-{
-    shard->owed += !job->is_owed;
-    job->is_owed = true;
-}
-
-/* It is there again, or will not come. */
-static inline void timer_settle(struct shard *shard, struct job *job)
+/* A job need not get back into the pool any more. */
+static inline void timer_disown(struct shard *shard, struct job *job)
 {
     shard->owed -= job->is_owed;
     job->is_owed = false;
@@ -393,7 +395,6 @@ static inline int timer_arm(struct shard *shard, struct job *job,
     job->timer = shard->intake_count;
     shard->intake[shard->intake_count++] =
         (struct arrival){job->index + 1, deadline};
-    timer_settle(shard, job);
     return 0;
 }
 
@@ -402,6 +403,17 @@ static inline tkw_handle job_handle(const struct shard *shard,
 {
     return (word & JOB_GENERATION) | shard->number << JOB_INDEX_BITS |
            job->index;
+}
+
+/* Is a timer to wait?  It is if it was taken before a wall clock was set back,
+ * and there was no memory to file it anew. */
+static inline bool due_is_held(const struct tkw_service *service,
+                               const struct due *due, uint64_t now)
+{
+    if (!service->clock.is_wall)
+        return false;
+    uint64_t word = sync_get_acquire(&due->job->word);
+    return word == due->word && sync_get_relaxed(&due->job->due_ns) > now;
 }
 
 static inline bool word_is_of(uint64_t word, tkw_handle handle)

@@ -118,9 +118,12 @@ static void batch_add(struct tkw_service *service, struct shard *shard,
     while (word & JOB_RUNNING && word & JOB_ARMED) {
         if (!sync_replace_ordered(&job->word, &word, word | JOB_LATE))
             continue;
-        timer_owe(shard, job); /* the place that it had until now */
-        timer_arm(shard, job,
-                  shard->target + 1 + LATE_AGAIN_NS / service->tick_ns);
+        tkw_tick again =
+            saturating_add(shard->target, 1 + LATE_AGAIN_NS / service->tick_ns);
+        int error = timer_arm(shard, job, again);
+        TKW_ASSERT(error == 0); /* who armed it has seen to that */
+        (void)error;
+        service_lower(service, again);
         return;
     }
     if ((word & JOB_ARMED) == 0)
@@ -130,8 +133,6 @@ static void batch_add(struct tkw_service *service, struct shard *shard,
         __builtin_prefetch(extra, 1);
         __builtin_prefetch(&extra->older, 1);
     }
-    if (word & JOB_REPEATS || shard->crew->is_submit)
-        timer_owe(shard, job);
     shard->batch[shard->batch_count++] =
         (struct due){shard, job, word, shot->deadline};
 }
@@ -152,26 +153,22 @@ static void take_many(struct tkw_service *service, struct shard *shard)
 /*
  * The same one by one.  On a wall clock there are timers whose time has not
  * come: those that were armed between its being set back and our seeing it.
- * They go back into the pool, for which there must be memory.
+ * They go back into the pool if there is memory, or are held in the batch.
  */
 static void take_by_wall(struct tkw_service *service, struct shard *shard,
                          uint64_t now)
 {
     while (shard->batch_count < TKW_BATCH) {
         struct tkw_shot shot;
-        if (tkw_pool_reserve(shard->pool, (size_t)shard->owed + 1) != 0) {
-            shard->next = tkw_pool_now(shard->pool) + 1;
-            return;
-        }
         if (!tkw_pool_pop(shard->pool, &shot))
             break;
         struct job *job = shot.user.pointer;
-        if (job->due_ns <= now) {
+        if (job->due_ns <= now ||
+            tkw_pool_reserve(shard->pool, (size_t)shard->owed + 1) != 0)
             batch_add(service, shard, &shot);
-            continue;
-        }
-        tkw_pool_arm(shard->pool, &job->timer,
-                     service_tick_of(service, job->due_ns), shot.user);
+        else
+            tkw_pool_arm(shard->pool, &job->timer,
+                         service_tick_of(service, job->due_ns), shot.user);
     }
     shard->next = tkw_pool_next(shard->pool);
 }
@@ -217,19 +214,11 @@ static void refill(struct tkw_service *service, struct shard *shard,
         sync_yield(); /* whoever waits for the lock goes first */
 }
 
-/*
- * Is the first timer of a batch to wait, and the shard with it?  It is if it
- * was taken before a wall clock was set back, and there was no memory to file
- * it anew.
- */
+/* Is the first timer of a batch to wait, and the shard with it? */
 static bool is_held(const struct tkw_service *service,
                     const struct shard *shard, uint64_t now)
 {
-    if (!service->clock.is_wall)
-        return false;
-    const struct due *due = &shard->batch[shard->batch_at];
-    uint64_t word = sync_get_acquire(&due->job->word);
-    return word == due->word && sync_get_relaxed(&due->job->due_ns) > now;
+    return due_is_held(service, &shard->batch[shard->batch_at], now);
 }
 
 /* The shard of a crew that is behind, or whose next timer has the earliest
@@ -332,14 +321,13 @@ static bool serve(struct crew *crew, struct pass *pass)
         const struct due due = shard->batch[shard->batch_at++];
         pass->count += job_fire(service, &due, &pass->clock);
     } else {
-        uint32_t count =
-            crew_hand_over(crew, shard, until, pass->most - pass->count);
-        if (count == 0) {
+        const struct portion portion = {until, pass->now,
+                                        pass->most - pass->count};
+        pass->clock = 0;
+        if (!crew_hand_over(crew, shard, &portion, &pass->count)) {
             pass->is_refused = crew->is_submit;
             return false;
         }
-        pass->count += (int)count;
-        pass->clock = 0;
     }
     if (shard->batch_at == shard->batch_count) {
         refill(service, shard, pass->tick, &pass->now);

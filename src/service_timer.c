@@ -12,9 +12,12 @@
  * memory.  Moving a timer within the pool takes of the same reserve, and comes
  * behind what was armed before: it files the intake first.
  *
- * Some timers that have left the pool are owed their place there: they repeat,
- * or were submitted and may be returned.  Leaving made room for one, and nobody
- * else takes of the memory that is needed for those who are owed.
+ * Some timers that leave the pool must be able to get back: they repeat, or
+ * were submitted and may be returned, or are armed again while a crew runs
+ * them. That there is a place where one was is not enough: what it leaves may
+ * be taken up by a dead entry, or by the gaps of joined queues.  So the pool
+ * has memory in reserve for all of these, as long as they live, and nobody
+ * else takes of it.
  */
 #include <errno.h>
 
@@ -43,6 +46,19 @@ static bool is_room(struct shard *shard, uint32_t count)
     return tkw_pool_reserve(shard->pool, (size_t)shard->owed + count) == 0;
 }
 
+/* Make sure that a job can get back into the pool, until it is given back.
+ * Returns 0 or -ENOMEM. */
+int timer_owe(struct shard *shard, struct job *job)
+{
+    if (job->is_owed)
+        return 0;
+    if (!is_room(shard, TKW_INTAKE + 1)) /* also for what waits */
+        return -ENOMEM;
+    shard->owed++;
+    job->is_owed = true;
+    return 0;
+}
+
 /* Arm, the intake being full: make room there, or in the pool. */
 int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline)
 {
@@ -53,11 +69,8 @@ int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline)
     }
     if (shard->owed > 0 && !job->is_owed && !is_room(shard, 1))
         return -ENOMEM;
-    int error = tkw_pool_arm(shard->pool, &job->timer, deadline,
-                             (struct tkw_user){.pointer = job});
-    if (error == 0)
-        timer_settle(shard, job);
-    return error;
+    return tkw_pool_arm(shard->pool, &job->timer, deadline,
+                        (struct tkw_user){.pointer = job});
 }
 
 /* Is a job in the intake?  Its place there would be no handle of a pool. */
@@ -81,10 +94,12 @@ void timer_cancel(struct shard *shard, struct job *job)
 int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline)
 {
     if (is_waiting(shard, job)) {
+        bool was_owed = job->is_owed;
         shard->intake[job->timer].job = 0;
-        timer_owe(shard, job); /* its old place was reserved */
+        job->is_owed = true; /* its old place was reserved */
         int error = timer_arm(shard, job, deadline);
         TKW_ASSERT(error == 0);
+        job->is_owed = was_owed;
         return error == 0;
     }
     timer_file_all(shard);

@@ -273,7 +273,7 @@ TKW_EXPORT int tkw_service_open(struct tkw_service **service,
  *   -EINVAL     there is no callback;
  *   -ENOMEM     there is no memory;
  *   -EAGAIN     as many timers as allowed are pending, or the shard of this
- *               thread has as many as it can, some 134 million;
+ *               thread has as many as it can, some 67 million;
  *   -ESHUTDOWN  the service was stopped.
  */
 TKW_EXPORT int tkw_service_arm(struct tkw_service *service, tkw_handle *handle,
@@ -383,11 +383,12 @@ TKW_EXPORT size_t tkw_service_cancel_many(struct tkw_service *service,
 /*
  * Stop all timers of an owner (NULL has none), and let go of it: its memory is
  * yours, if nobody else arms for it.  Those that others arm meanwhile may or
- * may not be among them; a drop function must not.  Each is cancelled as by
- * tkw_service_cancel(), or with _sync, as by tkw_service_cancel_sync(): then
- * no callback of the owner's timers is running when it returns, but for the
- * one that calls it and those that were let go of before.  Takes locks, a
- * short while.  *Any thread*.  Returns how many it stopped.
+ * may not be among them; a drop function must not, nor free the owner.  Each
+ * is cancelled as by tkw_service_cancel(), or with _sync, as by
+ * tkw_service_cancel_sync(): then no callback of the owner's timers is running
+ * when it returns, but for the one that calls it and those that were let go of
+ * before.  Takes locks, a short while.  *Any thread*.  Returns how many it
+ * stopped.
  */
 TKW_EXPORT size_t tkw_service_cancel_owner(struct tkw_service *service,
                                            struct tkw_owner *owner);
@@ -430,11 +431,12 @@ TKW_EXPORT size_t tkw_service_prometheus(struct tkw_service *service,
                                          size_t size);
 
 /*
- * Without a driver: call what is due, at most `budget` callbacks (0: no bound),
- * in the calling thread; or hand it over to workers or to `submit`, which
- * counts as calling it.  A callback that arms itself for now over and over
- * keeps it from returning, if nothing else bounds it.  Nothing is called once
- * the service was stopped.  *Any thread, not in a callback*.
+ * Without a driver: call what is due, at most `budget` callbacks (0: no
+ * bound), in the calling thread; or hand it over to workers or to `submit`,
+ * which counts as calling it.  Close the service only when this has returned.
+ * A callback that arms itself for now over and over keeps it from returning,
+ * if nothing else bounds it.  Nothing is called once the service was stopped.
+ * *Any thread, not in a callback*.
  *
  * Returns how many were called, or
  *   -EINVAL  the service has a driver, or the budget is negative;

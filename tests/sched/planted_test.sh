@@ -122,7 +122,7 @@ plant 'makes room and tells nobody' service_crew.c \
     room_against_a_full_queue
 
 plant 'says that it is full outside of the mutex' service_crew.c \
-    '/^static uint32_t enqueue/,/^}/{/crew->is_full = count == 0;/{h;d;}
+    '/^static bool enqueue/,/^}/{/crew->is_full = shard->batch_at == before;/{h;d;}
      /sync_unlock/G;}' \
     room_against_a_full_queue
 
