@@ -381,6 +381,13 @@ static void leave(struct tkw_service *service)
     }
 }
 
+static void sleep_until(struct tkw_service *service, uint64_t time)
+{
+    PROBE2(sleep, service, time);
+    service->clock.wait_until(service->clock.context, time);
+    PROBE1(wake, service);
+}
+
 void *service_drive(void *argument)
 {
     struct tkw_service *service = argument;
@@ -395,12 +402,8 @@ void *service_drive(void *argument)
         /* Ordered: see service_call(). */
         sync_put_ordered(&service->is_asleep, true);
         tkw_tick tick = sync_get_ordered(&service->earliest);
-        if (!sync_get_ordered(&service->is_stopping)) {
-            uint64_t until = time_of(service, tick);
-            PROBE2(sleep, service, until);
-            service->clock.wait_until(service->clock.context, until);
-            PROBE1(wake, service);
-        }
+        if (!sync_get_ordered(&service->is_stopping))
+            sleep_until(service, time_of(service, tick));
         sync_put_relaxed(&service->is_asleep, false);
         sync_add_relaxed(&service->wakeups, 1);
     }

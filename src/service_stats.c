@@ -120,6 +120,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text,
     size_t done = text->length < text->room ? text->length : text->room;
     va_list arguments;
     va_start(arguments, format);
+    /* The analyser does not see that they are, a line above.
+     * NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     int count = vsnprintf(text->room > 0 ? text->at + done : NULL,
                           text->room - done, format, arguments);
     va_end(arguments);

@@ -150,7 +150,7 @@ static const char *value_of(const struct reading *reading, const char *name,
         if (strcmp(sample->name, name) != 0 ||
             (its == NULL) != (quantile == NULL))
             continue;
-        if (its != NULL && strcmp(its, quantile) != 0)
+        if (its != NULL && quantile != NULL && strcmp(its, quantile) != 0)
             continue;
         assert_null(found);
         found = sample->value;
