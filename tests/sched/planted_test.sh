@@ -5,71 +5,10 @@
 # Environment: CC (default: cc), SOURCE: the root of the source tree
 set -eu
 
-tree=$(realpath "$SOURCE")
-cc=${CC:-cc}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-
-fail() {
-    echo "planted_test: $*" >&2
-    [ ! -f output ] || cat output >&2
-    exit 1
-}
-
-# Compile sources into objects in a directory.  Constants are small, so that
-# opening a service takes no time.
-compile() {
-    into=$1
-    shift
-    for file; do
-        "$cc" -std=c11 -O1 -c -I"$tree/include" -I"$dir/src" -I"$tree/tests" \
-            '-DTKW_SYNC="sched/sync_scheduled.h"' -DTKW_JOB_SEGMENT_BITS=20 \
-            -DTKW_BATCH=2 -DTKW_INTAKE=2 -DTKW_CHUNK_BYTES=32 -DTKW_CROWDED_CHUNKS=2 \
-            -DTKW_SEGMENT_BITS=2 -DTKW_INDEX_BITS=6 -DTKW_BLOCK_CHUNKS=8 \
-            -DTKW_JOIN_CHUNKS=3 -DTKW_SWEEP_SLACK=4 -DTKW_WAKE_SHARE=2 \
-            -DTKW_ENTRY_TICK_BITS=4 -DTKW_ENTRY_TAG_BITS=12 \
-            -o "$into/$(basename "$file" .c).o" "$file" ||
-            fail "$file does not compile"
-    done
-}
-
-# Run a scenario; the first argument is the exit status that it must have.
-expect() {
-    status=0
-    ./races --only "$2" >output 2>&1 || status=$?
-    [ "$status" -eq "$1" ] ||
-        fail "$name: $2 exits with $status instead of $1"
-}
-
-# Plant a race: its name, the file, what to do to it, and who must find it.
-plant() {
-    name=$1
-    cp "$tree/src/$2" "src/$2"
-    sed "$3" "src/$2" >changed
-    ! cmp -s changed "src/$2" || fail "$name: nothing to change in $2"
-    rm -rf planted
-    cp -r sound planted
-    mv changed "src/$2"
-    compile planted "src/$2"
-    cp "$tree/src/$2" "src/$2"
-
-    "$cc" -o races sound/*.o
-    expect 0 "$4"
-    "$cc" -o races planted/*.o
-    expect 1 "$4"
-    found=$(sed -n "s/^    $4: \(.*\)/\1/p" output)
-    [ -n "$found" ] || fail "$name: no reason given"
-    echo "$name: found by $4 (${found##*"$tree"/})"
-}
-
-cp -r "$tree/src" src
-rm src/sync.c # the scheduler stands for it
-mkdir sound
-compile sound src/*.c "$tree"/tests/sched/service_*.c \
-    "$tree/tests/sched/coroutine.c" "$tree/tests/sched/crash.c" \
-    "$tree/tests/sched/front.c" "$tree/tests/sched/sched.c" \
-    "$tree/tests/sched/search.c"
+test=planted_test
+scenarios=$(cd "$SOURCE/tests/sched" && find . -name 'service_*.c' | sed 's/\.c$//')
+# shellcheck source=tests/sched/planted.sh
+. "$SOURCE/tests/sched/planted.sh"
 
 plant 'claimed by a look and a store' service_fire.c \
     's/!sync_replace_ordered(&job->word, &word, running)/sync_get_ordered(\&job->word) != word || (sync_put_ordered(\&job->word, running), false)/' \
