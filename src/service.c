@@ -7,10 +7,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "allocator.h"
 #include "clock_inner.h"
+#include "processors.h"
 #include "service_inner.h"
 
 enum {
@@ -122,14 +122,6 @@ static void close_shard(struct tkw_service *service, struct shard *shard)
     release(service, shard, sizeof *shard);
 }
 
-static uint32_t default_shards(void)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (processors > SHARDS_BY_DEFAULT_MAX)
-        processors = SHARDS_BY_DEFAULT_MAX;
-    return processors > 1 ? (uint32_t)processors : 1;
-}
-
 /* Free a service, or as much of one as there is. */
 static void dismantle(struct tkw_service *service)
 {
@@ -198,8 +190,9 @@ static int open_parts(struct tkw_service *service,
                       const struct tkw_service_config *config)
 {
     int error = open_clock(service, config);
-    service->crew_shards =
-        config->shards != 0 ? config->shards : default_shards();
+    service->crew_shards = config->shards != 0
+                               ? config->shards
+                               : processors(SHARDS_BY_DEFAULT_MAX);
     for (int i = 0; error == 0 && i < CREWS; i++)
         error =
             open_crew(service, TKW_ON_DRIVER + (enum tkw_executor)i, config);
