@@ -30,6 +30,7 @@ struct sync_self {
     uint32_t number; /* counts threads from 1; 0: not counted yet */
     const struct sync_frame *inside; /* NULL: of no callback */
     uint64_t random; /* for whoever draws numbers; 0: none yet */
+    uint32_t locks;  /* those it holds, of order.h; only in debug builds */
 };
 
 #ifdef TKW_SYNC

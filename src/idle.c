@@ -1,0 +1,445 @@
+/*
+ * idle.c - keys that time out unless they are touched.
+ *
+ * Two things that do not know each other's addresses: a table, by key, of when
+ * each was last touched; and a pool with one timer a key, which carries the
+ * key.  A touch writes the time into the table and leaves the timer alone:
+ *
+ *     touched at    0       11    20      29
+ *     timer due at                      30   ->  41 ... 59
+ *     silent                                            59
+ *
+ * When the timer comes due its key is looked up.  If it was touched meanwhile
+ * the timer is armed again for the limit after the last touch: never early, and
+ * between two looks at a key there is a touch, or any number of them.
+ *
+ * The pool always has memory in reserve to arm one timer more than are armed:
+ * the one that was popped to be looked at is armed again from that, so looking
+ * never fails.  What it gave up by being popped makes good for what it takes: a
+ * place for an entry.  But one that was ever moved to an earlier time, its limit
+ * having been shortened, has dead entries elsewhere, and takes a record of the
+ * pool more every now and then.  So there is one in reserve for each of these,
+ * of which there are no more than shortenings so far, and than keys.
+ */
+#include "idle_inner.h"
+
+#include <errno.h>
+
+#include "allocator.h"
+#include "assertion.h"
+
+#define DEFAULT_LIMIT (30 * TKW_SECOND)
+#define DEFAULT_TICK (100 * TKW_MILLISECOND)
+
+enum { ROOM = 64 };
+
+const char *tkw_idle_config_fault(const struct tkw_idle_config *config)
+{
+    for (size_t i = 0; i < sizeof config->reserved / sizeof(uint64_t); i++)
+        if (config->reserved[i] != 0)
+            return "a reserved field is not 0";
+    if (!allocator_is_whole(config->allocator))
+        return "the allocator lacks a function";
+    if (config->keys_max > TKW_POOL_TIMERS_MAX)
+        return "keys_max is more than a pool can hold";
+    return tkw_geometry_fault(&config->geometry);
+}
+
+static int open_parts(struct tkw_idle *idle,
+                      const struct tkw_idle_config *config)
+{
+    struct hash_secret secret = hash_secret_of(config->secret, idle);
+    struct tkw_pool_config pool_config = {
+        .geometry = config->geometry,
+        .start = tkw_tick_now(config->start_ns, idle->tick_ns),
+        .allocator = idle->table.allocator,
+    };
+    int error = tkw_pool_open(&idle->pool, &pool_config);
+    if (error != 0)
+        return error;
+    error = table_open(&idle->table, idle->table.allocator, secret);
+    if (error != 0)
+        tkw_pool_close(idle->pool);
+    return error;
+}
+
+int tkw_idle_open(struct tkw_idle **idle, const struct tkw_idle_config *config)
+{
+    static const struct tkw_idle_config plain = {0};
+    if (config == NULL)
+        config = &plain;
+    if (tkw_idle_config_fault(config) != NULL)
+        return -EINVAL;
+    const struct tkw_allocator *allocator =
+        config->allocator != NULL ? config->allocator : &allocator_plain;
+    struct tkw_idle *made =
+        allocator->allocate(allocator->context, sizeof *made);
+    if (made == NULL)
+        return -ENOMEM;
+    *made = (struct tkw_idle){
+        .table.allocator = allocator,
+        .limit_ns = config->limit_ns != 0 ? config->limit_ns : DEFAULT_LIMIT,
+        .tick_ns = config->tick_ns != 0 ? config->tick_ns : DEFAULT_TICK,
+        .now_ns = config->start_ns,
+        .keys_max =
+            config->keys_max != 0 ? config->keys_max : TKW_POOL_TIMERS_MAX,
+    };
+    int error = open_parts(made, config);
+    if (error != 0) {
+        allocator->release(allocator->context, made, sizeof *made);
+        return error;
+    }
+    *idle = made;
+    return 0;
+}
+
+/* Bytes of keys that are gone make lists. */
+static void chain(struct table_bytes **first, struct table_bytes *bytes)
+{
+    bytes->next = *first;
+    *first = bytes;
+}
+
+static struct table_bytes *unchain(struct table_bytes **first)
+{
+    struct table_bytes *bytes = *first;
+    if (bytes != NULL)
+        *first = bytes->next;
+    return bytes;
+}
+
+static void free_chain(struct tkw_idle *idle, struct table_bytes **first)
+{
+    for (struct table_bytes *bytes; (bytes = unchain(first)) != NULL;)
+        table_release_bytes(&idle->table, bytes);
+}
+
+/* Free the bytes of a key, unless a walk may be looking at them. */
+static void let_go(struct tkw_idle *idle, struct table_bytes *bytes)
+{
+    if (idle->walks > 0)
+        chain(&idle->forgotten, bytes);
+    else
+        table_release_bytes(&idle->table, bytes);
+}
+
+void idle_begin_walk(struct tkw_idle *idle)
+{
+    idle->walks++;
+}
+
+void idle_end_walk(struct tkw_idle *idle)
+{
+    if (--idle->walks == 0)
+        free_chain(idle, &idle->forgotten);
+}
+
+void tkw_idle_close(struct tkw_idle *idle)
+{
+    if (idle == NULL)
+        return;
+    const struct tkw_allocator *allocator = idle->table.allocator;
+    free_chain(idle, &idle->told);
+    table_close(&idle->table);
+    tkw_pool_close(idle->pool);
+    allocator->release(allocator->context, idle, sizeof *idle);
+}
+
+/* A limit as it is kept beside a key: the largest is none. */
+static uint64_t limit_kept(const struct tkw_idle *idle, uint64_t limit_ns)
+{
+    if (limit_ns == 0)
+        limit_ns = idle->limit_ns;
+    return limit_ns < SLOT_EXTRA_MAX ? limit_ns : SLOT_EXTRA_MAX;
+}
+
+/* The tick at which a key has been silent for its limit, or TKW_NEVER. */
+static tkw_tick silent_tick(const struct tkw_idle *idle, uint64_t last_ns,
+                            uint64_t limit)
+{
+    if (limit == SLOT_EXTRA_MAX || last_ns > UINT64_MAX - limit)
+        return TKW_NEVER;
+    return tkw_tick_deadline(last_ns + limit, idle->tick_ns);
+}
+
+/* When a tick begins. */
+static uint64_t tick_begin_ns(const struct tkw_idle *idle, tkw_tick tick)
+{
+    return tick > UINT64_MAX / idle->tick_ns ? UINT64_MAX
+                                             : tick * idle->tick_ns;
+}
+
+uint64_t idle_due_ns(const struct tkw_idle *idle, uint64_t last_ns,
+                     uint64_t limit_ns)
+{
+    uint64_t limit = limit_kept(idle, limit_ns);
+    return tick_begin_ns(idle, silent_tick(idle, last_ns, limit));
+}
+
+/*
+ * Is there memory to arm so many timers more, and to look at one?  To ask is
+ * dear, so ask for many at once, or when memory runs out, for these.
+ */
+static bool is_room(struct tkw_idle *idle, uint32_t count)
+{
+    if (idle->room >= count)
+        return true;
+    size_t owed = idle->table.count + ROOM;
+    if (owed > idle->moved)
+        owed = (size_t)idle->moved;
+    if (tkw_pool_reserve(idle->pool, owed + 1 + ROOM) == 0)
+        idle->room = ROOM;
+    else if (tkw_pool_reserve(idle->pool, owed + 1 + count) == 0)
+        idle->room = count;
+    return idle->room >= count;
+}
+
+int idle_add(struct tkw_idle *idle, const struct tkw_silent *wish,
+             uint64_t hash)
+{
+    if (idle->table.count >= idle->keys_max)
+        return -EAGAIN;
+    struct table_slot *slot;
+    if (!is_room(idle, 1) ||
+        table_insert(&idle->table, &slot, wish->key, hash) != 0)
+        return -ENOMEM;
+
+    uint64_t limit = limit_kept(idle, wish->limit_ns);
+    slot_set_extra(slot, limit);
+    slot->value[IDLE_LAST] = wish->last_ns;
+    struct tkw_user user = {.word = slot->key};
+    if (slot_is_bytes(slot))
+        user.pointer = slot_bytes(slot);
+    tkw_handle timer;
+    int error = tkw_pool_arm(idle->pool, &timer,
+                             silent_tick(idle, wish->last_ns, limit), user);
+    TKW_ASSERT(error == 0); /* there was room */
+    (void)error;
+    idle->room--;
+    slot->value[IDLE_TIMER] = timer;
+    idle->figures.added++;
+    return 1;
+}
+
+bool idle_refresh(struct tkw_idle *idle, struct tkw_key key, uint64_t hash,
+                  uint64_t now_ns)
+{
+    struct table_slot *slot = table_find(&idle->table, key, hash);
+    if (slot == NULL)
+        return false;
+    if (now_ns > slot->value[IDLE_LAST])
+        slot->value[IDLE_LAST] = now_ns;
+    return true;
+}
+
+int idle_touch_limit(struct tkw_idle *idle, const struct tkw_silent *wish,
+                     uint64_t hash)
+{
+    struct table_slot *slot = table_find(&idle->table, wish->key, hash);
+    if (slot == NULL)
+        return idle_add(idle, wish, hash);
+
+    uint64_t last_ns = slot->value[IDLE_LAST];
+    if (wish->last_ns > last_ns)
+        last_ns = wish->last_ns;
+    uint64_t limit = limit_kept(idle, wish->limit_ns);
+    tkw_tick due = silent_tick(idle, last_ns, limit);
+    struct tkw_shot shot;
+    tkw_pool_query(idle->pool, slot->value[IDLE_TIMER], &shot);
+    if (due < shot.deadline) {
+        if (!is_room(idle, 2))
+            return -ENOMEM;
+        int moved = tkw_pool_rearm(idle->pool, shot.handle, due);
+        TKW_ASSERT(moved == 1);
+        (void)moved;
+        idle->room -= 2;
+        idle->moved++;
+    }
+    slot->value[IDLE_LAST] = last_ns;
+    slot_set_extra(slot, limit);
+    return 0;
+}
+
+int tkw_idle_touch(struct tkw_idle *idle, struct tkw_key key, uint64_t now_ns)
+{
+    if (!table_key_is_sound(key))
+        return -EINVAL;
+    uint64_t hash = table_hash(&idle->table, key);
+    if (idle_refresh(idle, key, hash, now_ns))
+        return 0;
+    return idle_add(idle, &(struct tkw_silent){key, now_ns, 0}, hash);
+}
+
+int tkw_idle_touch_limit(struct tkw_idle *idle, struct tkw_key key,
+                         uint64_t limit_ns, uint64_t now_ns)
+{
+    if (!table_key_is_sound(key))
+        return -EINVAL;
+    struct tkw_silent wish = {key, now_ns, limit_ns};
+    return idle_touch_limit(idle, &wish, table_hash(&idle->table, key));
+}
+
+bool idle_forget(struct tkw_idle *idle, struct tkw_key key, uint64_t hash)
+{
+    struct table_slot *slot = table_find(&idle->table, key, hash);
+    if (slot == NULL)
+        return false;
+    tkw_pool_cancel(idle->pool, slot->value[IDLE_TIMER]);
+    struct table_bytes *bytes = table_remove(&idle->table, slot, hash);
+    if (bytes != NULL)
+        let_go(idle, bytes);
+    idle->figures.forgotten++;
+    return true;
+}
+
+bool tkw_idle_forget(struct tkw_idle *idle, struct tkw_key key)
+{
+    return table_key_is_sound(key) &&
+           idle_forget(idle, key, table_hash(&idle->table, key));
+}
+
+static struct tkw_silent describe(const struct table_slot *slot)
+{
+    uint64_t limit = slot_extra(slot);
+    return (struct tkw_silent){
+        .key = slot_key(slot),
+        .last_ns = slot->value[IDLE_LAST],
+        .limit_ns = limit == SLOT_EXTRA_MAX ? TKW_NO_LIMIT : limit,
+    };
+}
+
+bool idle_query(const struct tkw_idle *idle, struct tkw_key key, uint64_t hash,
+                struct tkw_silent *silent)
+{
+    const struct table_slot *slot = table_find(&idle->table, key, hash);
+    if (slot != NULL && silent != NULL)
+        *silent = describe(slot);
+    return slot != NULL;
+}
+
+bool tkw_idle_query(const struct tkw_idle *idle, struct tkw_key key,
+                    struct tkw_silent *silent)
+{
+    return table_key_is_sound(key) &&
+           idle_query(idle, key, table_hash(&idle->table, key), silent);
+}
+
+/* The key that a timer is of, and its hash. */
+static struct table_slot *slot_of(const struct tkw_idle *idle,
+                                  const struct tkw_shot *shot, uint64_t *hash)
+{
+    struct tkw_key key = tkw_key_number(shot->user.word);
+    const struct table_bytes *bytes = shot->user.pointer;
+    if (bytes != NULL)
+        key = tkw_key_bytes(bytes->bytes, bytes->count);
+    *hash = bytes != NULL ? bytes->hash : table_hash(&idle->table, key);
+    return table_find(&idle->table, key, *hash);
+}
+
+/* Look at a key whose timer was popped.  Returns whether it is silent, and then
+ * it is no longer held. */
+static bool look(struct tkw_idle *idle, const struct tkw_shot *shot,
+                 struct tkw_silent *silent)
+{
+    uint64_t hash;
+    struct table_slot *slot = slot_of(idle, shot, &hash);
+    TKW_ASSERT(slot != NULL);
+    TKW_ASSERT(slot->value[IDLE_TIMER] == shot->handle);
+    idle->figures.looks++;
+    tkw_tick due = silent_tick(idle, slot->value[IDLE_LAST], slot_extra(slot));
+    if (due > tkw_pool_now(idle->pool)) {
+        int armed = tkw_pool_rearm(idle->pool, shot->handle, due);
+        TKW_ASSERT(armed == 1); /* from the reserve */
+        (void)armed;
+        idle->figures.refiles++;
+        return false;
+    }
+    tkw_pool_cancel(idle->pool, shot->handle); /* lets go of it */
+    *silent = describe(slot);
+    struct table_bytes *bytes = table_remove(&idle->table, slot, hash);
+    if (bytes != NULL)
+        chain(&idle->told, bytes);
+    idle->figures.expired++;
+    return true;
+}
+
+/*
+ * Time goes from one tick to the next that needs a look, so that those silent
+ * first are told first: a timer that comes due for a key which was touched is
+ * armed for later, and others may come between.  Every step counts as a look,
+ * lest a long way without any is gone in one call.
+ */
+size_t tkw_idle_expired(struct tkw_idle *idle, struct tkw_silent *silent,
+                        size_t count, uint64_t now_ns)
+{
+    for (struct table_bytes *bytes; (bytes = unchain(&idle->told)) != NULL;)
+        let_go(idle, bytes);
+    if (now_ns > idle->now_ns)
+        idle->now_ns = now_ns;
+    tkw_tick now = tkw_tick_now(idle->now_ns, idle->tick_ns);
+
+    size_t told = 0;
+    struct tkw_shot shot;
+    for (size_t left = count; left > 0; left--) {
+        if (tkw_pool_pop_keep(idle->pool, &shot)) {
+            told += look(idle, &shot, &silent[told]);
+            continue;
+        }
+        tkw_tick next = tkw_pool_next(idle->pool);
+        if (!tkw_pool_advance_some(idle->pool, next < now ? next : now, left) ||
+            next > now)
+            break;
+    }
+    return told;
+}
+
+uint64_t tkw_idle_next(const struct tkw_idle *idle)
+{
+    return tick_begin_ns(idle, tkw_pool_next(idle->pool));
+}
+
+size_t tkw_idle_count(const struct tkw_idle *idle)
+{
+    return idle->table.count;
+}
+
+struct tkw_idle_figures tkw_idle_counters(const struct tkw_idle *idle)
+{
+    struct tkw_idle_figures told = idle->figures;
+    told.keys = idle->table.count;
+    told.bytes =
+        sizeof *idle + idle->table.bytes + tkw_pool_counters(idle->pool).bytes;
+    return told;
+}
+
+bool tkw_idle_walk(const struct tkw_idle *idle, struct tkw_pool_cursor *walk,
+                   struct tkw_silent *silent)
+{
+    struct tkw_shot shot;
+    if (!tkw_pool_walk(idle->pool, walk, &shot))
+        return false;
+    uint64_t hash;
+    *silent = describe(slot_of(idle, &shot, &hash));
+    return true;
+}
+
+bool tkw_idle_check(const struct tkw_idle *idle)
+{
+    if (!table_check(&idle->table) || !tkw_pool_check(idle->pool) ||
+        tkw_pool_count(idle->pool) != idle->table.count)
+        return false;
+    uint64_t cursor = 0;
+    const struct table_slot *slot;
+    while ((slot = table_next(&idle->table, &cursor)) != NULL) {
+        struct tkw_shot shot;
+        uint64_t hash;
+        enum tkw_state state =
+            tkw_pool_query(idle->pool, slot->value[IDLE_TIMER], &shot);
+        if ((state != TKW_PENDING && state != TKW_READY) ||
+            slot_of(idle, &shot, &hash) != slot ||
+            shot.deadline >
+                silent_tick(idle, slot->value[IDLE_LAST], slot_extra(slot)))
+            return false;
+    }
+    return true;
+}
