@@ -56,6 +56,33 @@ summary_holds() {
     grep -Eq '^fired .* 0 early, 0 late' "$2" || fail "$1: early or late"
 }
 
+# idle_holds WHAT FILE: whoever fell silent was found, and not early.
+idle_holds() {
+    local line
+    for line in connections packets looks tracker; do
+        [ -n "$(number $line "$2")" ] || fail "$1: the summary has no $line"
+    done
+    grep -Eq '^found .* 0 early, 0 lost, 0 wrong' "$2" || fail "$1: found wrongly"
+}
+
+# purgatory_holds WHAT FILE: every request has an outcome, and none came early.
+purgatory_holds() {
+    local issued completed expired pending
+    issued=$(number issued "$2")
+    completed=$(number completed "$2")
+    expired=$(number expired "$2")
+    pending=$(number pending "$2")
+    if [ -z "$issued" ] || [ -z "$completed" ] || [ -z "$expired" ] ||
+        [ -z "$pending" ]; then
+        fail "$1: the summary is not complete"
+        return
+    fi
+    [ "$issued" -eq $((completed + expired + pending)) ] ||
+        fail "$1: $issued issued, $completed completed, $expired expired, $pending pending"
+    grep -Eq '^expired .* 0 early' "$2" || fail "$1: early"
+    grep -Eq '^wrong +0 ' "$2" || fail "$1: wrong"
+}
+
 the_way_of_a_deadline() {
     way X1 '--geometry 20 0 445' \
         'level 3, slot 1, until 400' 'level 2, slot 2, until 440' \
@@ -156,10 +183,48 @@ wrong_usage() {
     refused demo --seconds 0
     refused demo --seconds 86401
     refused demo --timers 10 --load burst --bogus
+    wrong_usage_of_live_ones
+}
+
+wrong_usage_of_live_ones() {
+    local value
+    for command in idle purgatory; do
+        refused $command --bogus
+        refused $command -x
+        refused $command --help=3
+        refused $command surplus
+        refused $command --plain=1
+        refused $command --quiet=1
+        refused $command --seconds 0
+        refused $command --seed x
+    done
+    for value in '' bogus -1 1e3 nan 99999999999; do
+        for option in connections limit tick silent seconds; do
+            refused idle --$option "$value"
+        done
+        for option in requests keys timeout round seconds; do
+            refused purgatory --$option "$value"
+        done
+    done
+    for option in connections limit tick silent seconds seed; do
+        refused idle --$option
+    done
+    for option in requests keys timeout round never seconds seed; do
+        refused purgatory --$option
+    done
+    refused idle --connections 0
+    refused idle --limit 0
+    refused idle --tick 0.5
+    refused purgatory --requests 0
+    refused purgatory --keys 1
+    refused purgatory --timeout 0
+    refused purgatory --round 0
+    refused purgatory --never 0
 }
 
 help_is_no_error() {
-    for arguments in --help 'demo --help' 'where --help' 'demo -h'; do
+    for arguments in --help 'demo --help' 'where --help' 'demo -h' \
+        'idle --help' 'idle -h' 'purgatory --help' 'purgatory -h'; do
         # shellcheck disable=SC2086 # these are words
         "$tool" $arguments >"$work/out" 2>"$work/err" || fail "$arguments: $?"
         grep -q '^usage: tickwheel' "$work/out" || fail "$arguments: no usage"
@@ -217,9 +282,54 @@ a_paced_plain_show_writes_lines() {
 }
 
 a_full_disk_is_an_error() {
-    local code=0
-    "$tool" demo --timers 10 >/dev/full 2>"$work/err" || code=$?
-    [ "$code" -eq 1 ] || fail "exit code $code with a full disk"
+    local code
+    for arguments in 'demo --timers 10' \
+        'idle --connections 10 --seconds 0.1 --quiet' \
+        'purgatory --requests 10 --keys 10 --seconds 0.1 --quiet'; do
+        code=0
+        # shellcheck disable=SC2086 # these are words
+        "$tool" $arguments >/dev/full 2>"$work/err" || code=$?
+        [ "$code" -eq 1 ] || fail "exit code $code with a full disk: $arguments"
+    done
+}
+
+# live COMMAND ARGUMENT...: a live demonstration whose summary adds up.
+live() {
+    "$tool" "$@" >"$work/out" || fail "$*: exit code $?"
+    "$1_holds" "$*" "$work/out"
+}
+
+the_silent_are_found() {
+    live idle --quiet --connections 10000 --limit 1 --tick 10 --seconds 1.5
+    [ "$(number connections "$work/out")" -eq 10000 ] || fail "not all are held"
+    [ "$(number packets "$work/out")" -gt 5000 ] || fail "few packets"
+    [ "$(number found "$work/out")" -gt 5 ] || fail "nobody was found"
+    live idle --quiet --connections 1000 --silent 0 --limit 0.5 --seconds 1
+    [ "$(number found "$work/out")" -eq 0 ] || fail "somebody live was found"
+    live idle --quiet --connections 1 --silent 100000 --limit 0.1 --tick 1 --seconds 1
+    [ "$(number found "$work/out")" -gt 1 ] || fail "not found again"
+}
+
+requests_are_completed() {
+    live purgatory --quiet --requests 5000 --keys 500 --timeout 1 --round 0.3 --seconds 1
+    [ "$(number completed "$work/out")" -gt 5000 ] || fail "few are completed"
+    live purgatory --quiet --requests 1000 --keys 100 --timeout 0.2 --never 1 --round 0.1 --seconds 1
+    [ "$(number expired "$work/out")" -gt 500 ] || fail "few expired"
+    [ "$(number completed "$work/out")" -eq 0 ] || fail "never came"
+    live purgatory --quiet --requests 1 --keys 2 --timeout 0.1 --round 0.1 --seconds 0.5
+}
+
+a_live_show_writes_lines() {
+    local lines
+    for command in 'idle --connections 100' 'purgatory --requests 100 --keys 10'; do
+        # shellcheck disable=SC2086 # these are words
+        live $command --seconds 1.5
+        lines=$(grep -c '^ *[0-9]* s  ' "$work/out" || true)
+        [ "$lines" -eq 1 ] || fail "$command: $lines lines in 1.5 seconds, not 1"
+        # shellcheck disable=SC2086
+        live $command --seconds 1.2 --quiet
+        ! grep -q '^ *[0-9]* s  ' "$work/out" || fail "$command: --quiet writes"
+    done
 }
 
 # on_terminal COMMAND: run it on a terminal, what it writes goes to a file.
@@ -228,9 +338,10 @@ on_terminal() {
         >"$work/terminal" </dev/null
 }
 
-# The last thing said about the cursor and about the page is to restore them.
+# terminal_is_restored WHAT [HOLDS]: the last thing said about the cursor and
+# about the page is to restore them.
 terminal_is_restored() {
-    local cursor page
+    local cursor page holds=${2-summary_holds}
     cursor=$(grep -ao $'\033''\[?25[hl]' "$work/terminal" | tail -n 1)
     page=$(grep -ao $'\033''\[?1049[hl]' "$work/terminal" | tail -n 1)
     [ "$cursor" = $'\033[?25h' ] || fail "$1: the cursor stays hidden"
@@ -238,7 +349,7 @@ terminal_is_restored() {
 
     # What follows them is the summary, on the page it belongs to.
     sed $'s/.*\033\\[?1049l//' "$work/terminal" >"$work/after"
-    summary_holds "$1" "$work/after"
+    "$holds" "$1" "$work/after"
 }
 
 a_show_on_a_terminal() {
@@ -258,6 +369,25 @@ a_show_on_a_terminal() {
     ! grep -aq $'\033' "$work/terminal" || fail "--plain draws"
     on_terminal "TERM=dumb '$tool' demo --timers 1000" || fail "dumb: $?"
     ! grep -aq $'\033' "$work/terminal" || fail "a dumb terminal is drawn on"
+}
+
+a_live_show_on_a_terminal() {
+    local command code
+    for name in idle purgatory; do
+        command="idle --connections 1000"
+        [ $name = idle ] || command="purgatory --requests 1000 --keys 100"
+        for size in '24 80' '1 1' '2 300' '100 3' '60 250' '0 0'; do
+            on_terminal "stty rows ${size% *} cols ${size#* }; '$tool' $command --seconds 0.3" ||
+                fail "$name on a terminal of $size: exit code $?"
+            terminal_is_restored "$name on a terminal of $size" ${name}_holds
+        done
+        on_terminal "'$tool' $command --seconds 0.2 --plain" || fail "--plain: $?"
+        ! grep -aq $'\033' "$work/terminal" || fail "$name: --plain draws"
+        code=0
+        on_terminal "timeout --foreground --preserve-status -s INT 0.5 '$tool' $command" || code=$?
+        [ "$code" -eq 130 ] || fail "$name, ended by a signal: exit code $code"
+        terminal_is_restored "$name, ended by a signal" ${name}_holds
+    done
 }
 
 # Asked to end, the show puts the terminal right and tells what was so far.
@@ -286,4 +416,8 @@ a_paced_plain_show_writes_lines
 a_full_disk_is_an_error
 a_show_on_a_terminal
 a_signal_ends_the_show
+the_silent_are_found
+requests_are_completed
+a_live_show_writes_lines
+a_live_show_on_a_terminal
 [ "$failures" -eq 0 ]

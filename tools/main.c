@@ -12,6 +12,9 @@ static const struct command {
     const char *summary;
 } commands[] = {
     {"demo", demo_main, "a wheel at work, in virtual time"},
+    {"idle", idle_main, "who has gone silent, of 100,000 connections"},
+    {"purgatory", purgatory_main,
+     "300,000 requests that wait for a condition or a timeout"},
     {"where", where_main, "the slots a deadline waits in, and its falls"},
 };
 
@@ -21,7 +24,7 @@ static void usage(FILE *out)
 {
     fprintf(out, "usage: tickwheel COMMAND [OPTION...]\n\n");
     for (unsigned i = 0; i < COMMANDS; i++)
-        fprintf(out, "    %-8s %s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "    %-10s %s\n", commands[i].name, commands[i].summary);
     fprintf(out, "\ntickwheel COMMAND --help tells the options.\n");
 }
 

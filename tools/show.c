@@ -10,6 +10,7 @@
 
 #include "census.h"
 #include "interrupt.h"
+#include "live.h"
 #include "picture.h"
 #include "screen.h"
 #include "stopwatch.h"
@@ -39,16 +40,6 @@ static struct moment moment_first(void)
 {
     double now = stopwatch_ns();
     return (struct moment){.began_ns = now, .now_ns = now};
-}
-
-static void sleep_until(double ns)
-{
-    double left = ns - stopwatch_ns();
-    if (left <= 0)
-        return;
-    struct timespec time = {.tv_sec = (time_t)(left / 1e9),
-                            .tv_nsec = (long)fmod(left, 1e9)};
-    nanosleep(&time, NULL); /* a signal may end it: then it is looked at */
 }
 
 static void follow(double *average, double value, double seconds)
@@ -166,7 +157,7 @@ int show_on_screen(struct show *show)
     bool is_fine = true;
     while (is_fine && go_on(show, &m)) {
         is_fine = draw_frame(show, &m, &census, &screen);
-        sleep_until(m.now_ns + frame_ns);
+        live_sleep_until(m.now_ns + frame_ns);
         pause_if_asked(&m);
     }
     screen_close(&screen);
@@ -200,7 +191,7 @@ int show_in_lines(struct show *show)
             write_line(show->load);
             next_s += line_s;
         }
-        sleep_until(m.now_ns + frame_ns);
+        live_sleep_until(m.now_ns + frame_ns);
     }
     return 0;
 }
