@@ -15,11 +15,11 @@
  *
  * The pool always has memory in reserve to arm one timer more than are armed:
  * the one that was popped to be looked at is armed again from that, so looking
- * never fails.  What it gave up by being popped makes good for what it takes: a
- * place for an entry.  But one that was ever moved to an earlier time, its limit
- * having been shortened, has dead entries elsewhere, and takes a record of the
- * pool more every now and then.  So there is one in reserve for each of these,
- * of which there are no more than shortenings so far, and than keys.
+ * never fails.  What it gave up by being popped makes good for what it takes, a
+ * place for an entry.  But one that was ever moved to an earlier time, its
+ * limit having been shortened, has dead entries elsewhere, and takes a record
+ * of the pool more every now and then.  So there is one in reserve for each of
+ * these, of which there are no more than shortenings so far, and than keys.
  */
 #include "idle_inner.h"
 

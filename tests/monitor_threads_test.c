@@ -223,6 +223,36 @@ static void every_key_is_accounted_for(void **state)
     }
 }
 
+/* While the service looks at one key, another is added that is to be told
+   sooner than all others: the service must hear of it, whoever comes first. */
+static void a_key_added_while_others_are_told_is_not_late(void **state)
+{
+    (void)state;
+    struct stage stage;
+    stage_set(&stage, (struct tkw_service_config){0});
+    stage_open_monitor(&stage, stage_config(&stage));
+    struct tkw_monitor *monitor = stage.monitor;
+    for (uint64_t round = 0; round < 1000; round++) {
+        uint64_t at = round * 10 * LIMIT;
+        stage_go(&stage, at);
+        stage_add(&stage, 0, 2);
+        tkw_monitor_touch_limit(monitor, mixed_key(1), 5 * LIMIT);
+        tkw_hand_set(stage.scene.hand, START + at + LIMIT);
+        for (uint64_t i = 0; i < round % 64; i++)
+            sched_yield();
+        assert_int_equal(tkw_monitor_touch_limit(monitor, mixed_key(2), TICK),
+                         1);
+        stage_go(&stage, at + LIMIT + TICK);
+        assert_false(tkw_monitor_query(monitor, mixed_key(0), NULL));
+        assert_false(tkw_monitor_query(monitor, mixed_key(2), NULL));
+        stage_go(&stage, at + 5 * LIMIT);
+        assert_int_equal(stage.count, 3);
+        stage.count = 0;
+    }
+    stage.count = 3000;
+    stage_close(&stage);
+}
+
 struct adder {
     struct stage *stage;
     uint64_t first;
@@ -439,6 +469,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_is_accounted_for),
+        cmocka_unit_test(a_key_added_while_others_are_told_is_not_late),
         cmocka_unit_test(the_most_keys_are_exact_among_threads),
         cmocka_unit_test(the_driver_sleeps_while_nobody_can_fall_silent),
         cmocka_unit_test(close_is_refused_inside_on_silent),
