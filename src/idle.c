@@ -298,6 +298,13 @@ bool tkw_idle_forget(struct tkw_idle *idle, struct tkw_key key)
            idle_forget(idle, key, table_hash(&idle->table, key));
 }
 
+bool tkw_idle_refresh(struct tkw_idle *idle, struct tkw_key key,
+                      uint64_t now_ns)
+{
+    return table_key_is_sound(key) &&
+           idle_refresh(idle, key, table_hash(&idle->table, key), now_ns);
+}
+
 static struct tkw_silent describe(const struct table_slot *slot)
 {
     uint64_t limit = slot_extra(slot);
@@ -375,7 +382,7 @@ size_t tkw_idle_expired(struct tkw_idle *idle, struct tkw_silent *silent,
     for (struct table_bytes *bytes; (bytes = unchain(&idle->told)) != NULL;)
         let_go(idle, bytes);
     if (now_ns > idle->now_ns)
-        idle->now_ns = now_ns;
+        idle->now_ns = now_ns < UINT64_MAX ? now_ns : UINT64_MAX - 1;
     tkw_tick now = tkw_tick_now(idle->now_ns, idle->tick_ns);
 
     size_t told = 0;

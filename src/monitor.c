@@ -72,6 +72,8 @@ const char *tkw_monitor_config_fault(const struct tkw_monitor_config *config)
         return "there is no on_silent";
     if (config->shards > TKW_SHARDS_MAX)
         return "there are more than 16 shards";
+    if ((unsigned)config->executor > TKW_BY_SUBMIT)
+        return "there is no such executor";
     if (config->idle.start_ns != 0)
         return "idle.start_ns is not 0";
     return tkw_idle_config_fault(&config->idle);
@@ -205,16 +207,24 @@ int tkw_monitor_open(struct tkw_monitor **monitor, struct tkw_service *service,
     return 0;
 }
 
-/* Is the calling thread inside of on_silent? */
+/* Is a thread inside of on_silent there, or of `each`? */
+static bool is_ours(const struct tkw_monitor *monitor,
+                    const struct sync_frame *frame)
+{
+    bool is_ours = frame->service == monitor;
+    for (uint32_t i = 0; i < monitor->shard_count; i++)
+        if (frame->service == monitor->service &&
+            frame->handle == monitor->shards[i].timer)
+            is_ours = true;
+    return is_ours;
+}
+
 static bool is_inside(const struct tkw_monitor *monitor)
 {
-    for (const struct sync_frame *frame = sync_self()->inside; frame != NULL;
-         frame = frame->outer)
-        for (uint32_t i = 0; i < monitor->shard_count; i++)
-            if (frame->service == monitor->service &&
-                frame->handle == monitor->shards[i].timer)
-                return true;
-    return false;
+    const struct sync_frame *frame = sync_self()->inside;
+    while (frame != NULL && !is_ours(monitor, frame))
+        frame = frame->outer;
+    return frame != NULL;
 }
 
 int tkw_monitor_close(struct tkw_monitor *monitor)
@@ -302,6 +312,19 @@ int tkw_monitor_touch_limit(struct tkw_monitor *monitor, struct tkw_key key,
     return answer;
 }
 
+bool tkw_monitor_refresh(struct tkw_monitor *monitor, struct tkw_key key)
+{
+    if (!table_key_is_sound(key))
+        return false;
+    uint64_t hash;
+    struct shard *shard = shard_of(monitor, key, &hash);
+    uint64_t now_ns = tkw_service_now(monitor->service);
+    shard_lock(shard);
+    bool is_held = idle_refresh(shard->idle, key, hash, now_ns);
+    shard_unlock(shard);
+    return is_held;
+}
+
 bool tkw_monitor_forget(struct tkw_monitor *monitor, struct tkw_key key)
 {
     if (!table_key_is_sound(key))
@@ -346,12 +369,16 @@ static void walk_shard(struct shard *shard, tkw_on_silent *each, void *context)
 {
     struct tkw_pool_cursor walk = {0};
     struct tkw_silent silent[TKW_SILENT_MAX];
+    struct sync_self *self = sync_self();
+    struct sync_frame frame = {shard->monitor, 0, self->inside};
     shard_lock(shard);
     idle_begin_walk(shard->idle);
     for (size_t count; (count = walk_on(shard, &walk, silent)) > 0;) {
         shard_unlock(shard);
         order_assert_free();
+        self->inside = &frame;
         each(context, silent, count);
+        self->inside = frame.outer;
         shard_lock(shard);
     }
     idle_end_walk(shard->idle);

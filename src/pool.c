@@ -271,7 +271,9 @@ int tkw_pool_reserve(struct tkw_pool *pool, size_t n)
 bool tkw_pool_walk(const struct tkw_pool *pool, struct tkw_pool_cursor *walk,
                    struct tkw_shot *shot)
 {
-    while (walk->next < pool->used) {
+    if (walk->next == 0)
+        walk->end = pool->used;
+    while (walk->next < walk->end) {
         uint32_t index = walk->next++;
         struct record *timer = record_at(pool, index);
         if ((timer->word & WORD_STATE) == IS_ARMED) {

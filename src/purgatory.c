@@ -13,6 +13,7 @@
 
 #include "allocator.h"
 #include "assertion.h"
+#include "service_executor.h"
 
 enum { SHARDS_DEFAULT = 16, SHARDS_MAX = 1024 };
 
@@ -24,7 +25,7 @@ tkw_purgatory_config_fault(const struct tkw_purgatory_config *config)
             return "a reserved field is not 0";
     if (config->shards > SHARDS_MAX)
         return "there are more than 1,024 shards";
-    if (config->executor > TKW_BY_SUBMIT)
+    if ((unsigned)config->executor > TKW_BY_SUBMIT)
         return "there is no such executor";
     if (!allocator_is_whole(config->allocator))
         return "the allocator lacks a function";
@@ -70,7 +71,8 @@ int tkw_purgatory_open(struct tkw_purgatory **purgatory,
     static const struct tkw_purgatory_config plain = {0};
     if (config == NULL)
         config = &plain;
-    if (tkw_purgatory_config_fault(config) != NULL)
+    if (tkw_purgatory_config_fault(config) != NULL ||
+        !service_has(service, config->executor))
         return -EINVAL;
     const struct tkw_allocator *allocator =
         config->allocator != NULL ? config->allocator : &allocator_plain;
@@ -134,7 +136,8 @@ static int arm(struct tkw_operation *operation)
 /* Is the condition met, or did somebody complete it meanwhile? */
 static bool is_over(struct tkw_operation *operation)
 {
-    return operation_try(operation) ||
+    bool is_ours;
+    return operation_try(operation, &is_ours) ||
            operation_has(operation, OPERATION_DECIDED);
 }
 
@@ -151,6 +154,8 @@ static int place(struct tkw_operation *operation, const struct tkw_key *keys,
     /* It may have come to be met before there was anybody to be told. */
     if (is_over(operation))
         return 1;
+    if (!has_timeout(operation))
+        return 0;
     error = arm(operation);
     if (error != 0)
         lists_refuse(operation);
@@ -174,7 +179,9 @@ int tkw_purgatory_try_complete_else_watch(struct tkw_purgatory *purgatory,
                                           const struct tkw_key *keys,
                                           size_t count)
 {
-    TKW_ASSERT(!is_trying());
+    TKW_ASSERT(own_try() == NULL);
+    if (own_try() != NULL)
+        return -EDEADLK;
     if (!is_sound(operation, keys, count))
         return -EINVAL;
     if (sync_get_relaxed(&purgatory->is_closing))
@@ -190,7 +197,7 @@ int tkw_purgatory_try_complete_else_watch(struct tkw_purgatory *purgatory,
         enum farewell farewell = operation_let_go(operation);
         if (farewell == GRANTED)
             return 0;
-        result = farewell == CALL_BACK || operation_try(operation);
+        result = farewell == CALL_BACK || is_over(operation);
     }
     /* It is over, because of us or of somebody who has left it to us. */
     operation_decide(operation, 0);
@@ -214,7 +221,9 @@ static void walk_begin(struct walk *walk, struct tkw_purgatory *purgatory,
 
 size_t tkw_purgatory_check(struct tkw_purgatory *purgatory, struct tkw_key key)
 {
-    TKW_ASSERT(!is_trying());
+    TKW_ASSERT(own_try() == NULL);
+    if (own_try() != NULL)
+        return 0; /* it would try itself again and again */
     size_t completed = 0;
     struct walk walk;
     walk.kind = WALK_TO_CHECK;
@@ -236,9 +245,30 @@ bool tkw_purgatory_complete(struct tkw_purgatory *purgatory,
         return false;
     TKW_ASSERT(operation->purgatory == purgatory);
     (void)purgatory;
+    struct try_frame *try = own_try();
+    if (try != NULL && try->operation == operation)
+        try->is_completed = true;
     operation_end(operation, NULL, NULL);
     operation_drop(operation);
     return true;
+}
+
+bool tkw_purgatory_withdraw(struct tkw_purgatory *purgatory,
+                            struct tkw_operation *operation)
+{
+    TKW_ASSERT(own_try() == NULL);
+    if (!operation_decide(operation, OPERATION_REF | OPERATION_CANCELLED))
+        return false;
+    TKW_ASSERT(operation->purgatory == purgatory);
+    (void)purgatory;
+    operation_end(operation, NULL, NULL);
+    operation_drop(operation);
+    return true;
+}
+
+enum tkw_outcome tkw_operation_outcome(const struct tkw_operation *operation)
+{
+    return operation->outcome;
 }
 
 /* End those of a batch, which we have decided.  Returns how many. */
@@ -255,7 +285,7 @@ static size_t end_batch(const struct walk *walk, tkw_operation_each *each,
 size_t tkw_purgatory_cancel(struct tkw_purgatory *purgatory, struct tkw_key key,
                             tkw_operation_each *each, void *context)
 {
-    TKW_ASSERT(!is_trying());
+    TKW_ASSERT(own_try() == NULL);
     size_t ended = 0;
     struct walk walk;
     walk.kind = WALK_TO_CANCEL;
@@ -298,7 +328,7 @@ static bool shard_is_sound(struct purgatory_shard *shard)
         is_sound = list_is_sound(slot, hash, &watched);
     }
     return is_sound && watched == shard->watched &&
-           shard->delayed == shard->live;
+           shard->delayed <= shard->live;
 }
 
 bool tkw_purgatory_audit(struct tkw_purgatory *purgatory)

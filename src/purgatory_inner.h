@@ -34,11 +34,11 @@ struct purgatory_shard {
     struct sync_cond released;
     struct table table;
     size_t watched;
-    size_t delayed;   /* of operations whose first key is here, as are: */
-    size_t live;      /* those that were watched and not yet released */
-    size_t completed; /* atomic, and the next two */
-    size_t expired;
-    size_t cancelled;
+    size_t delayed;     /* of operations whose first key is here, as are: */
+    size_t live;        /* those that were watched and not yet released */
+    uint64_t completed; /* atomic, and the next two */
+    uint64_t expired;
+    uint64_t cancelled;
     char padding[64]; /* the next shard's lock is on another cache line */
 };
 
@@ -68,6 +68,12 @@ struct tkw_purgatory {
 /* The handle, in the frame of a thread that is inside of a try_complete; no
  * timer has it. */
 #define FRAME_TRYING UINT64_MAX
+
+struct try_frame {
+    struct sync_frame frame; /* the first member */
+    const struct tkw_operation *operation;
+    bool is_completed; /* by its own try_complete, which called complete() */
+};
 
 /* A walk through the list of a key, so many operations at a time; tests have
  * less. */
@@ -144,17 +150,25 @@ static inline void shard_unlock(struct purgatory_shard *shard)
     order_unlock(&shard->mutex, ORDER_PURGATORY);
 }
 
-/* Is the calling thread in a try_complete, which may not call us? */
-static inline bool is_trying(void)
+/* The try_complete that the calling thread is in, or NULL. */
+static inline struct try_frame *own_try(void)
 {
-    const struct sync_frame *frame = sync_self()->inside;
-    return frame != NULL && frame->handle == FRAME_TRYING;
+    struct sync_frame *frame = (struct sync_frame *)sync_self()->inside;
+    return frame != NULL && frame->handle == FRAME_TRYING
+               ? (struct try_frame *)(void *)frame
+               : NULL;
 }
 
+/* Acquire: what was done before the flag was set is seen. */
 static inline bool operation_has(const struct tkw_operation *operation,
                                  uint32_t flag)
 {
-    return (sync_get_relaxed(&operation->word) & flag) != 0;
+    return (sync_get_acquire(&operation->word) & flag) != 0;
+}
+
+static inline bool has_timeout(const struct tkw_operation *operation)
+{
+    return operation->timeout_ns != UINT64_MAX;
 }
 
 /* One operation less is live.  Under the lock, for close waits for the last. */
@@ -200,8 +214,9 @@ bool operation_hold(struct tkw_operation *operation);
 void operation_hold_for_timer(struct tkw_operation *operation);
 void operation_drop(struct tkw_operation *operation);
 
-/* Call try_complete, as its owner. */
-bool operation_try(struct tkw_operation *operation);
+/* Call try_complete, as its owner.  Returns what it did; `*is_ours`: it has
+ * called complete() itself, which was the first to. */
+bool operation_try(struct tkw_operation *operation, bool *is_ours);
 
 /* Give up owning it. */
 enum farewell {

@@ -34,7 +34,9 @@
  *
  * The word is changed by compare-and-swap, always, and always sequentially
  * consistent: even a wish that is there already is written again, so that what
- * the one who wishes has done before is seen by the owner who grants it.
+ * the one who wishes has done before is seen by the owner who grants it.  Where
+ * a look alone decides that we call back, it acquires, so that what others did
+ * before they left that to us is seen by the callbacks.
  */
 #include "purgatory_inner.h"
 
@@ -73,12 +75,13 @@ static void call_user(const struct tkw_purgatory *purgatory,
     frame_leave(&frame);
 }
 
-bool operation_try(struct tkw_operation *operation)
+bool operation_try(struct tkw_operation *operation, bool *is_ours)
 {
-    struct sync_frame frame;
-    frame_enter(&frame, operation->purgatory, FRAME_TRYING);
+    struct try_frame try = {.operation = operation};
+    frame_enter(&try.frame, operation->purgatory, FRAME_TRYING);
     bool is_met = operation->type->try_complete(operation);
-    frame_leave(&frame);
+    frame_leave(&try.frame);
+    *is_ours = try.is_completed;
     return is_met;
 }
 
@@ -106,8 +109,9 @@ static void release(struct tkw_operation *operation)
     const struct tkw_purgatory *purgatory = operation->purgatory;
     struct purgatory_shard *home = home_of(operation);
     bool is_live = operation->is_live;
+    call *on_release = operation->type->on_release;
     sync_put_ordered(&operation->word, 0);
-    call_user(purgatory, operation, operation->type->on_release);
+    call_user(purgatory, operation, on_release);
     if (!is_live)
         return;
     shard_lock(home);
@@ -146,11 +150,11 @@ bool operation_decide(struct tkw_operation *operation, uint32_t how)
                                    word + OPERATION_DECIDED + how));
     struct purgatory_shard *home = home_of(operation);
     if (how & OPERATION_CANCELLED)
-        sync_add_relaxed(&home->cancelled, (size_t)1);
+        sync_add_relaxed(&home->cancelled, UINT64_C(1));
     else
-        sync_add_relaxed(&home->completed, (size_t)1);
+        sync_add_relaxed(&home->completed, UINT64_C(1));
     if (how & OPERATION_EXPIRED)
-        sync_add_relaxed(&home->expired, (size_t)1);
+        sync_add_relaxed(&home->expired, UINT64_C(1));
     return true;
 }
 
@@ -166,14 +170,22 @@ void operation_leave(struct tkw_operation *operation)
         operation_drop(operation);
 }
 
+static enum tkw_outcome outcome_of(uint32_t word)
+{
+    if (word & OPERATION_CANCELLED)
+        return TKW_WITHDRAWN;
+    return word & OPERATION_EXPIRED ? TKW_EXPIRED : TKW_COMPLETED;
+}
+
 void operation_call_back(struct tkw_operation *operation)
 {
     const struct tkw_purgatory *purgatory = operation->purgatory;
     const struct tkw_operation_type *type = operation->type;
-    uint32_t word = sync_get_relaxed(&operation->word);
-    if ((word & OPERATION_CANCELLED) == 0)
+    operation->outcome = outcome_of(sync_get_relaxed(&operation->word));
+    enum tkw_outcome outcome = operation->outcome;
+    if (outcome != TKW_WITHDRAWN)
         call_user(purgatory, operation, type->on_complete);
-    if (word & OPERATION_EXPIRED)
+    if (outcome == TKW_EXPIRED)
         call_user(purgatory, operation, type->on_expire);
     operation_drop(operation);
 }
@@ -199,7 +211,8 @@ void operation_end(struct tkw_operation *operation, tkw_operation_each *each,
         hand_back(operation, each, context);
     if (!is_placed)
         return; /* the owner does the rest */
-    word = sync_get_relaxed(&operation->word);
+    /* Acquire: the owner, having let go, has done with its try. */
+    word = sync_get_acquire(&operation->word);
     while (word & OPERATION_OWNED) {
         if (sync_replace_ordered(&operation->word, &word,
                                  word | OPERATION_GONE))
@@ -224,7 +237,8 @@ static bool take(struct tkw_operation *operation)
 
 enum farewell operation_let_go(struct tkw_operation *operation)
 {
-    uint32_t word = sync_get_relaxed(&operation->word);
+    /* Acquire: whoever decided has done before what the callbacks may see. */
+    uint32_t word = sync_get_acquire(&operation->word);
     uint32_t then;
     do {
         bool is_decided = (word & OPERATION_DECIDED) != 0;
@@ -242,9 +256,11 @@ bool operation_check(struct tkw_operation *operation)
 {
     if (!take(operation))
         return false;
+    bool is_ours;
     enum farewell farewell;
     do {
-        if (operation_try(operation) && operation_decide(operation, 0)) {
+        if (operation_try(operation, &is_ours) &&
+            operation_decide(operation, 0)) {
             operation_leave(operation);
             operation_call_back(operation);
             return true;
@@ -253,7 +269,7 @@ bool operation_check(struct tkw_operation *operation)
     } while (farewell == TRY_AGAIN);
     if (farewell == CALL_BACK)
         operation_call_back(operation);
-    return false;
+    return is_ours;
 }
 
 bool operation_claim(struct tkw_purgatory *purgatory,
@@ -268,6 +284,7 @@ bool operation_claim(struct tkw_purgatory *purgatory,
     operation->timer = 0;
     operation->home = (uint16_t)home;
     operation->is_live = false;
+    operation->outcome = TKW_WAITING;
     /* Only now may others complete it. */
     sync_put_ordered(&operation->word, claimed + OPERATION_REF);
     return true;

@@ -98,7 +98,7 @@ static int enter(struct tkw_purgatory *purgatory, struct tkw_watch *watch,
     if (error == 0) {
         list_append(slot, watch);
         shard->watched++;
-        shard->delayed += is_first;
+        shard->delayed += is_first && has_timeout(watch->operation);
         shard->live += is_first;
     }
     shard_unlock(shard);
@@ -117,7 +117,7 @@ static void leave(struct tkw_operation *operation, size_t count,
         shard_lock(shard);
         list_remove(shard, &watches[i]);
         shard->watched--;
-        shard->delayed -= i == 0;
+        shard->delayed -= i == 0 && has_timeout(operation);
         if (i == 0 && is_refused)
             shard_count_out(shard);
         shard_unlock(shard);
@@ -246,10 +246,13 @@ bool list_is_sound(const struct table_slot *slot, uint64_t hash,
     const struct tkw_watch *prev = NULL;
     for (const struct tkw_watch *watch = list_first(slot); watch != NULL;
          watch = watch->next) {
-        if (watch->prev != prev || watch->hash != hash ||
-            watch->operation->word < OPERATION_REF)
+        if (watch->prev != prev || watch->hash != hash)
             return false;
         prev = watch;
+        if (watch->operation == NULL)
+            continue; /* somebody's mark, who calls us back */
+        if (watch->operation->word < OPERATION_REF)
+            return false;
         (*watched)++;
     }
     return prev != NULL && prev == list_last(slot);

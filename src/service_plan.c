@@ -17,6 +17,7 @@
 
 #include <errno.h>
 
+#include "service_executor.h"
 #include "service_inner.h"
 
 enum { ARMED_AT_ONCE = 64 }; /* while a shard is locked */
@@ -116,19 +117,33 @@ static struct aim aim_in_phase(struct tkw_service *service, uint64_t now,
     return service_aim_from(service, now, due_ns);
 }
 
+/* Who runs callbacks there; NULL if nobody does. */
+static const struct crew *crew_of(const struct tkw_service *service,
+                                  enum tkw_executor executor)
+{
+    if ((unsigned)executor > TKW_BY_SUBMIT)
+        return NULL;
+    const struct crew *crew = service->crew;
+    if (executor != TKW_ANYWHERE)
+        crew = &service->crews[executor - TKW_ON_DRIVER];
+    return crew->service != NULL ? crew : NULL;
+}
+
+bool service_has(const struct tkw_service *service, enum tkw_executor executor)
+{
+    return crew_of(service, executor) != NULL;
+}
+
 /* The shard to arm a plan in; NULL if the plan is wrong. */
 static struct shard *shard_for(struct tkw_service *service,
                                const struct tkw_plan *plan)
 {
     if (plan->task.callback == NULL || (unsigned)plan->missed > TKW_DELAY ||
-        (unsigned)plan->executor > TKW_BY_SUBMIT ||
         (plan->period_ns != 0 && plan->next != NULL) ||
         (plan->period_ns == 0 && plan->missed != TKW_SKIP))
         return NULL;
-    const struct crew *crew = service->crew;
-    if (plan->executor != TKW_ANYWHERE)
-        crew = &service->crews[plan->executor - TKW_ON_DRIVER];
-    if (crew->service == NULL)
+    const struct crew *crew = crew_of(service, plan->executor);
+    if (crew == NULL)
         return NULL;
     return plan->owner != NULL ? owner_shard(crew, plan->owner)
                                : crew_own_shard(crew);

@@ -70,7 +70,7 @@ int table_open(struct table *table, const struct tkw_allocator *allocator,
 
 static size_t bytes_bytes(size_t count)
 {
-    return sizeof(struct table_bytes) + count;
+    return sizeof(struct table_bytes) + count + 1; /* and a 0 */
 }
 
 void table_release_bytes(struct table *table, struct table_bytes *bytes)
@@ -233,6 +233,7 @@ static struct table_bytes *bytes_make(struct table *table, struct tkw_key key,
     bytes->extra = 0;
     bytes->count = (size_t)key.number;
     memcpy(bytes->bytes, key.bytes, bytes->count);
+    bytes->bytes[bytes->count] = 0;
     return bytes;
 }
 

@@ -23,6 +23,7 @@ struct world {
     struct entry entries[KEYS];
     struct tkw_idle_config config;
     uint64_t seed;
+    uint64_t known; /* so many of the keys are used at all */
     size_t count;
     uint64_t forgotten, expired;
     uint64_t now;      /* the latest time that was asked about */
@@ -88,7 +89,7 @@ static bool is_answer(const struct world *world, int answer, int expected,
 
 static void touch(struct world *world)
 {
-    uint32_t i = (uint32_t)random_below(&world->seed, KEYS);
+    uint32_t i = (uint32_t)random_below(&world->seed, world->known);
     struct entry *entry = &world->entries[i];
     bool has_limit = random_below(&world->seed, 4) == 0;
     uint64_t time = some_time(world), failed = world->ledger.failed;
@@ -117,7 +118,7 @@ static void touch(struct world *world)
 
 static void forget(struct world *world)
 {
-    uint32_t i = (uint32_t)random_below(&world->seed, KEYS);
+    uint32_t i = (uint32_t)random_below(&world->seed, world->known);
     struct entry *entry = &world->entries[i];
     assert_int_equal(tkw_idle_forget(world->idle, mixed_key(i)),
                      entry->is_held);
@@ -128,7 +129,7 @@ static void forget(struct world *world)
 
 static void query(struct world *world)
 {
-    uint32_t i = (uint32_t)random_below(&world->seed, KEYS);
+    uint32_t i = (uint32_t)random_below(&world->seed, world->known);
     const struct entry *entry = &world->entries[i];
     if (entry->is_held)
         assert_stands(world->idle, mixed_key(i), entry->last, entry->limit);
@@ -251,6 +252,9 @@ static void world_open(struct world *world, uint64_t seed)
         config->start_ns = LAST_TIME - random_magnitude(random, 40);
     config->secret[0] = random_below(random, 2) * random_next(random);
     world->is_poor = random_below(random, 2) == 0;
+    world->known = KEYS;
+    if (random_below(random, 2) == 0)
+        world->known >>= random_below(random, 11);
     world->now = world->reached = world->latest = config->start_ns;
     world->idle = idle_of(&world->ledger, *config);
 }

@@ -71,6 +71,12 @@ static void a_touch_refreshes(void **state)
     }
     assert_int_equal(stage.index[0], 1);
     assert_true(tkw_monitor_forget(stage.monitor, name));
+    const struct tkw_key too_long = {name.bytes, UINT64_C(1) << 31};
+    assert_int_equal(tkw_monitor_touch(stage.monitor, too_long), -EINVAL);
+    assert_int_equal(tkw_monitor_touch_limit(stage.monitor, too_long, 1),
+                     -EINVAL);
+    assert_false(tkw_monitor_query(stage.monitor, too_long, NULL));
+    assert_false(tkw_monitor_forget(stage.monitor, too_long));
     stage_close(&stage);
 }
 
@@ -333,7 +339,7 @@ static void a_wrong_configuration_is_refused(void **state)
     const struct tkw_allocator lacking = {.allocate = no_memory};
     struct tkw_monitor *const mark = (struct tkw_monitor *)(void *)&stage;
     stage_open(&stage, 1);
-    struct tkw_monitor_config wrong[11];
+    struct tkw_monitor_config wrong[12];
     for (size_t i = 0; i < COUNT_OF(wrong); i++)
         wrong[i] = stage_config(&stage);
     wrong[0].on_silent = NULL;
@@ -345,6 +351,7 @@ static void a_wrong_configuration_is_refused(void **state)
     wrong[6].shards = UINT32_MAX;
     for (size_t i = 0; i < 4; i++)
         wrong[7 + i].reserved[i] = 1;
+    wrong[11].executor = (enum tkw_executor)(TKW_BY_SUBMIT + 1);
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct tkw_monitor *monitor = mark;
         const char *fault = tkw_monitor_config_fault(&wrong[i]);

@@ -242,7 +242,8 @@ static void a_key_added_while_others_are_told_is_not_late(void **state)
             sched_yield();
         assert_int_equal(tkw_monitor_touch_limit(monitor, mixed_key(2), TICK),
                          1);
-        stage_go(&stage, at + LIMIT + TICK);
+        tkw_hand_set(stage.scene.hand, START + at + LIMIT + TICK);
+        tkw_hand_settle(stage.scene.hand);
         assert_false(tkw_monitor_query(monitor, mixed_key(0), NULL));
         assert_false(tkw_monitor_query(monitor, mixed_key(2), NULL));
         stage_go(&stage, at + 5 * LIMIT);

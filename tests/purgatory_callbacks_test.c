@@ -211,7 +211,7 @@ static void a_try_may_complete_its_own_operation(void **state)
         assert_int_equal(request_watch_numbers(&hall, &request, 1, 2),
                          number < 3);
         if (number == 3)
-            check_number(&hall, 1);
+            assert_int_equal(check_number(&hall, 1), 1);
         assert_int_equal(request.answer, true);
         assert_story(&request, stories[number - 1]);
         assert_holds(&hall, 0, 0, 0);

@@ -435,22 +435,19 @@ static void timeouts_run_where_the_executor_says(void **state)
     hall_close(&hall);
 }
 
-/* One that the service does not have is an error, and changes nothing. */
+/* One that the service does not have is an error, at once. */
 static void an_executor_that_is_not_there_is_an_error(void **state)
 {
     (void)state;
-    struct hall hall;
-    struct request request;
-    hall_open_with(&hall,
-                   (struct tkw_service_config){.driver = TKW_DRIVER_NONE},
-                   (struct tkw_purgatory_config){.executor = TKW_ON_WORKERS});
-    request_init(&request, 100);
-    assert_int_equal(request_watch_numbers(&hall, &request, 1, 2), -EINVAL);
-    assert_holds(&hall, 0, 0, 0);
-    assert_ended(&hall, 0, 0, 0);
-    assert_int_equal(count_of(&request, COMPLETE), 0);
-    assert_int_equal(count_of(&request, RELEASE), 0);
-    hall_close(&hall);
+    struct scene scene;
+    struct tkw_purgatory *purgatory = NULL;
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    struct tkw_purgatory_config config = {.executor = TKW_ON_WORKERS};
+    assert_null(tkw_purgatory_config_fault(&config));
+    assert_int_equal(tkw_purgatory_open(&purgatory, scene.service, &config),
+                     -EINVAL);
+    assert_null(purgatory);
+    scene_close(&scene);
 }
 
 int main(void)

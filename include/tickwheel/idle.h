@@ -29,12 +29,14 @@
  * Promises:
  *   - never early: no key is handed out before its limit has passed since it
  *     was last touched; and by less than a tick later, if you ask in time;
- *   - no stalls: adding, touching and forgetting keys take bounded time,
- *     however many there are, and so does each call of expired();
+ *   - no stalls: touching and forgetting keys take bounded time, however many
+ *     there are, and so does each call of expired(); adding one may copy a list
+ *     of pointers, one for every 300 keys or so;
  *   - looking for the silent takes no memory and never fails.
  *
- * Times are nanoseconds since whenever you like.  Memory is kept for as many
- * keys as there were at most.
+ * Times are nanoseconds since whenever you like; UINT64_MAX is never, and not a
+ * time.  An empty tracker has a little more than a megabyte, most of it
+ * untouched.  Memory is kept for as many keys as there were at most.
  *
  * Threads: *owner* - one thread at a time, for everything in this header.
  */
@@ -122,12 +124,19 @@ TKW_EXPORT int tkw_idle_touch(struct tkw_idle *idle, struct tkw_key key,
                               uint64_t now_ns);
 
 /*
- * The same, and give the key a limit of its own from now on; 0: the common one,
- * TKW_NO_LIMIT: none.  A shorter limit takes a step of memory, so -ENOMEM can
- * be the answer for a key that is held.
+ * The same, and give the key a limit of its own from now on, whatever the time;
+ * 0: the common one, TKW_NO_LIMIT: none.  A shorter limit takes memory, so
+ * -ENOMEM can be the answer for a key that is held.
  */
 TKW_EXPORT int tkw_idle_touch_limit(struct tkw_idle *idle, struct tkw_key key,
                                     uint64_t limit_ns, uint64_t now_ns);
+
+/*
+ * Touch a key only if it is held: for packets that may come after it was handed
+ * out or forgotten.  Never fails.  Returns whether it is held.
+ */
+TKW_EXPORT bool tkw_idle_refresh(struct tkw_idle *idle, struct tkw_key key,
+                                 uint64_t now_ns);
 
 /* Let go of a key.  Returns whether it was held. */
 TKW_EXPORT bool tkw_idle_forget(struct tkw_idle *idle, struct tkw_key key);

@@ -6,7 +6,8 @@
  *     tkw_idle_touch(idle, tkw_key_text("alice"), now);
  *
  * A number and bytes are never the same key.  Bytes are copied where a key is
- * kept; you need them only for the call.  The address of your object, made a
+ * kept; you need them only for the call.  Where they are handed out a 0 follows
+ * them, so that text can be used as such.  The address of your object, made a
  * number, is a fine key as well: what is handed out later leads back to it.
  *
  * Keys may come from strangers: where they are looked up they are hashed with

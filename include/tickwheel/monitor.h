@@ -26,7 +26,8 @@
  *   - a key is handed out once, and then no longer held: to touch it again adds
  *     it again, and touch says so;
  *   - on_silent runs with no lock held; it may call anything but close;
- *   - nothing wakes up while no key can have gone silent.
+ *   - nothing wakes up while no key can have gone silent (but maybe once for a
+ *     key that was forgotten).
  *
  * By the service's clock; a wall clock that is set back makes keys silent later
  * than they are.
@@ -60,7 +61,8 @@ struct tkw_monitor_config {
                                     keys_max is for all shards together */
     tkw_on_silent *on_silent;    /* must be given */
     void *context;               /* for on_silent */
-    uint32_t shards;             /* 0: one for each processor, up to 16 */
+    uint32_t shards;             /* up to TKW_SHARDS_MAX; 0: one for each
+                                    processor */
     enum tkw_executor executor;  /* where on_silent runs; as for timers */
     uint64_t reserved[4];        /* must be 0 */
 };
@@ -98,8 +100,9 @@ TKW_EXPORT int tkw_monitor_close(struct tkw_monitor *monitor);
 
 /*
  * Note that something was heard of `key` just now: add it, or refresh it.  *Any
- * thread*.  Returns what tkw_idle_touch() does; adding a key can also say
- * -ESHUTDOWN: the service was stopped.
+ * thread*.  Returns what tkw_idle_touch() does; if a look has to come sooner
+ * than planned, also -ESHUTDOWN: the service was stopped.  (From then on nobody
+ * is found.)
  */
 TKW_EXPORT int tkw_monitor_touch(struct tkw_monitor *monitor,
                                  struct tkw_key key);
@@ -108,6 +111,10 @@ TKW_EXPORT int tkw_monitor_touch(struct tkw_monitor *monitor,
  * thread*. */
 TKW_EXPORT int tkw_monitor_touch_limit(struct tkw_monitor *monitor,
                                        struct tkw_key key, uint64_t limit_ns);
+
+/* Touch a key only if it is held.  Returns whether it is.  *Any thread*. */
+TKW_EXPORT bool tkw_monitor_refresh(struct tkw_monitor *monitor,
+                                    struct tkw_key key);
 
 /* Let go of a key.  Returns whether it was held: if so, on_silent will not hear
  * of it.  *Any thread*. */

@@ -241,6 +241,7 @@ TKW_EXPORT int tkw_pool_reserve(struct tkw_pool *pool, size_t n);
  */
 struct tkw_pool_cursor {
     uint32_t next; /* private */
+    uint32_t end;  /* private: lest what is armed meanwhile keeps it going */
 };
 
 TKW_EXPORT bool tkw_pool_walk(const struct tkw_pool *pool,

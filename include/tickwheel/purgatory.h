@@ -53,8 +53,7 @@
  *                 two wait for each other.  (A lock that you hold when you
  *                 check must be one that the same thread can take again.)  Of
  *                 this library it may call nothing, but
- *                 tkw_purgatory_complete() for its own operation, which then
- *                 is what completed it, whatever it returns.
+ *                 tkw_purgatory_complete() for its own operation.
  *   on_complete   once, if it was completed, by the thread that did or, if
  *                 another was trying it just then, maybe by that.
  *   on_expire     then, if it was completed by its timeout.
@@ -63,8 +62,9 @@
  *
  * The last three may be NULL (but without on_release nobody tells you that an
  * operation may be freed, before close has returned).  They run with no lock
- * held and may call anything, but not close.  Timeouts run in a thread of the
- * service, where `executor` says.
+ * held and may call anything, but not close; what they complete calls back
+ * inside of them, and so on, as deep as the stack is.  Timeouts run in a thread
+ * of the service, where `executor` says.
  *
  * Threads: each function says *any thread* or *owner*.
  */
@@ -82,6 +82,14 @@ struct tkw_operation;
 struct tkw_purgatory;
 struct tkw_watch;
 
+/* How an operation has ended. */
+enum tkw_outcome {
+    TKW_WAITING, /* it has not */
+    TKW_COMPLETED,
+    TKW_EXPIRED,   /* completed, by its timeout */
+    TKW_WITHDRAWN, /* cancelled, withdrawn or handed back */
+};
+
 /* What operations of one kind do. */
 struct tkw_operation_type {
     bool (*try_complete)(struct tkw_operation *operation);
@@ -93,15 +101,15 @@ struct tkw_operation_type {
 /* An operation, to be embedded in what it is about. */
 struct tkw_operation {
     const struct tkw_operation_type *type; /* public */
-    uint64_t timeout_ns;             /* public; UINT64_MAX: it never comes,
-                                              but counts as delayed */
-    struct tkw_purgatory *purgatory; /* private, all below */
-    struct tkw_watch *watches;       /* one a key */
+    uint64_t timeout_ns;                   /* public; UINT64_MAX: none */
+    struct tkw_purgatory *purgatory;       /* private, all below */
+    struct tkw_watch *watches;             /* one a key */
     size_t watch_count;
     tkw_handle timer;
     uint32_t word; /* its state, and how many hold on to it */
     uint16_t home; /* where it is counted ... */
     bool is_live;  /* ... and whether */
+    enum tkw_outcome outcome;
 };
 
 /* Zero means the default, everywhere: {0} is a good configuration. */
@@ -141,7 +149,7 @@ tkw_purgatory_config_fault(const struct tkw_purgatory_config *config);
  *
  * Returns 0 and the purgatory in `*purgatory`, or with `*purgatory` untouched:
  *   -EINVAL  something in the configuration is wrong: the function above says
- *            what;
+ *            what; or the service does not have the executor;
  *   -ENOMEM  there is no memory.
  */
 TKW_EXPORT int tkw_purgatory_open(struct tkw_purgatory **purgatory,
@@ -153,12 +161,14 @@ TKW_EXPORT int tkw_purgatory_open(struct tkw_purgatory **purgatory,
  * once more, and give it `timeout_ns` from now.  A key that is named twice is
  * watched twice.  *Any thread*.
  *
+ * Inside of a try_complete it is an assertion, or without these -EDEADLK.
+ *
  * Returns 1 if it is completed, on_complete having been called (and on_expire,
  * if its time was over before this was); 0 if it is watched, and by now may
  * have been completed or cancelled by others; or with nothing called but
  * try_complete, and the operation yours as before:
  *   -EINVAL     there is no key, or one of too many bytes, or no type with a
- *               try_complete; or the service does not have the executor;
+ *               try_complete;
  *   -EBUSY      it is in a purgatory already;
  *   -ENOMEM     there is no memory;
  *   -EAGAIN     the service has as many timers as allowed;
@@ -171,7 +181,8 @@ tkw_purgatory_try_complete_else_watch(struct tkw_purgatory *purgatory,
 
 /*
  * Try again all operations that are watched on `key`, oldest first.  Those that
- * another thread is trying it will try again.  *Any thread*.
+ * another thread is trying it will try again; so a call may try an operation as
+ * often as others check it meanwhile.  *Any thread*.
  *
  * Returns how many this call completed.
  */
@@ -190,12 +201,30 @@ TKW_EXPORT bool tkw_purgatory_complete(struct tkw_purgatory *purgatory,
                                        struct tkw_operation *operation);
 
 /*
+ * Take an operation out, uncompleted: off its keys, its timer stopped.  Then
+ * on_release is called, but not on_complete.  Its memory must be there, as for
+ * tkw_purgatory_complete().  *Any thread*.
+ *
+ * Returns whether this call took it out.
+ */
+TKW_EXPORT bool tkw_purgatory_withdraw(struct tkw_purgatory *purgatory,
+                                       struct tkw_operation *operation);
+
+/*
+ * Tell how an operation has ended, in on_complete, on_expire or on_release, or
+ * after that.  *Any thread*.
+ */
+TKW_EXPORT enum tkw_outcome
+tkw_operation_outcome(const struct tkw_operation *operation);
+
+/*
  * Take all operations that are watched on `key` out, off their other keys and
  * their timers stopped, and hand them back, oldest first: `each` (may be NULL)
  * is called for each, with no lock held, then on_release, but not on_complete.
  * Another thread may still be in the try_complete of one when `each` is called.
  * One that is just being watched leaves its keys, and may be tried once more,
- * only when that call returns (0).  In any case on_release is the end of it.
+ * only when that call returns (0).  In any case on_release is the end of it:
+ * only then is it yours, to be watched again, say.
  * *Any thread*.
  *
  * Returns how many this call took out.
@@ -209,8 +238,8 @@ TKW_EXPORT struct tkw_purgatory_figures
 tkw_purgatory_counters(struct tkw_purgatory *purgatory);
 
 /*
- * Walk everything and say whether it is as it must be, nobody else using it:
- * for tests and for assertions of the suspicious.  *Owner*.
+ * Walk everything and say whether it is as it must be, no other thread using
+ * it: for tests and for assertions of the suspicious.  *Owner*.
  */
 TKW_EXPORT bool tkw_purgatory_audit(struct tkw_purgatory *purgatory);
 

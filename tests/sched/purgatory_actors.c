@@ -75,10 +75,11 @@ void stop_service(struct request *unused)
     tkw_service_stop(scene.service);
 }
 
+/* It is the check, or the watching, in which this is tried that claims it. */
 void complete_itself(struct request *request)
 {
     if (request->is_met)
-        request_complete(request);
+        tkw_purgatory_complete(stage.purgatory, request->operation);
 }
 
 void end_completed(const struct request *request)
