@@ -52,8 +52,7 @@ static struct way *way_open(const struct purgatory_setting *setting)
     /* Threads that are just adding may hold one each. */
     size_t room = setting->outstanding + 16;
     struct way *way = bench_memory(sizeof *way);
-    struct hash_secret secret;
-    hash_draw(&secret, way);
+    struct hash_secret secret = hash_secret_of((uint64_t[2]){0}, way);
     pthread_mutex_init(&way->mutex, NULL);
     trial_must(table_open(&way->lists, &allocator_plain, secret) == 0,
                "there is no memory");

@@ -13,13 +13,14 @@
  * the timer is armed again for the limit after the last touch: never early, and
  * between two looks at a key there is a touch, or any number of them.
  *
- * The pool always has memory in reserve to arm one timer more than are armed:
- * the one that was popped to be looked at is armed again from that, so looking
- * never fails.  What it gave up by being popped makes good for what it takes, a
- * place for an entry.  But one that was ever moved to an earlier time, its
- * limit having been shortened, has dead entries elsewhere, and takes a record
- * of the pool more every now and then.  So there is one in reserve for each of
- * these, of which there are no more than shortenings so far, and than keys.
+ * The pool always has memory in reserve to arm a few timers more than are
+ * armed: those that were popped to be looked at are armed again from that, so
+ * looking never fails.  What they gave up by being popped makes good for what
+ * they take, places for entries.  But one that was ever moved to an earlier
+ * time, its limit having been shortened, has dead entries elsewhere, and takes
+ * a record of the pool more every now and then.  So there is one in reserve for
+ * each of these, of which there are no more than shortenings so far, and than
+ * keys.
  */
 #include "idle_inner.h"
 
@@ -31,7 +32,10 @@
 #define DEFAULT_LIMIT (30 * TKW_SECOND)
 #define DEFAULT_TICK (100 * TKW_MILLISECOND)
 
-enum { ROOM = 64 };
+enum {
+    ROOM = 64, /* for timers, asked for at once */
+    LOOKS = 8, /* timers that are popped before the first is looked at */
+};
 
 const char *tkw_idle_config_fault(const struct tkw_idle_config *config)
 {
@@ -177,7 +181,7 @@ uint64_t idle_due_ns(const struct tkw_idle *idle, uint64_t last_ns,
 }
 
 /*
- * Is there memory to arm so many timers more, and to look at one?  To ask is
+ * Is there memory to arm so many timers more, and to look at some?  To ask is
  * dear, so ask for many at once, or when memory runs out, for these.
  */
 static bool is_room(struct tkw_idle *idle, uint32_t count)
@@ -187,9 +191,9 @@ static bool is_room(struct tkw_idle *idle, uint32_t count)
     size_t owed = idle->table.count + ROOM;
     if (owed > idle->moved)
         owed = (size_t)idle->moved;
-    if (tkw_pool_reserve(idle->pool, owed + 1 + ROOM) == 0)
+    if (tkw_pool_reserve(idle->pool, owed + LOOKS + ROOM) == 0)
         idle->room = ROOM;
-    else if (tkw_pool_reserve(idle->pool, owed + 1 + count) == 0)
+    else if (tkw_pool_reserve(idle->pool, owed + LOOKS + count) == 0)
         idle->room = count;
     return idle->room >= count;
 }
@@ -209,7 +213,7 @@ int idle_add(struct tkw_idle *idle, const struct tkw_silent *wish,
     slot->value[IDLE_LAST] = wish->last_ns;
     struct tkw_user user = {.word = slot->key};
     if (slot_is_bytes(slot))
-        user.pointer = slot_bytes(slot);
+        user = (struct tkw_user){.pointer = slot_bytes(slot), .word = hash};
     tkw_handle timer;
     int error = tkw_pool_arm(idle->pool, &timer,
                              silent_tick(idle, wish->last_ns, limit), user);
@@ -331,25 +335,29 @@ bool tkw_idle_query(const struct tkw_idle *idle, struct tkw_key key,
            idle_query(idle, key, table_hash(&idle->table, key), silent);
 }
 
-/* The key that a timer is of, and its hash. */
-static struct table_slot *slot_of(const struct tkw_idle *idle,
-                                  const struct tkw_shot *shot, uint64_t *hash)
+/* The hash of the key that a timer is of. */
+static uint64_t hash_of(const struct tkw_idle *idle,
+                        const struct tkw_shot *shot)
 {
-    struct tkw_key key = tkw_key_number(shot->user.word);
-    const struct table_bytes *bytes = shot->user.pointer;
-    if (bytes != NULL)
-        key = tkw_key_bytes(bytes->bytes, bytes->count);
-    *hash = bytes != NULL ? bytes->hash : table_hash(&idle->table, key);
-    return table_find(&idle->table, key, *hash);
+    return shot->user.pointer != NULL
+               ? shot->user.word
+               : hash_number(&idle->table.secret, shot->user.word);
+}
+
+static struct table_slot *slot_of(const struct tkw_idle *idle,
+                                  const struct tkw_shot *shot, uint64_t hash)
+{
+    bool is_bytes = shot->user.pointer != NULL;
+    uint64_t key = is_bytes ? (uintptr_t)shot->user.pointer : shot->user.word;
+    return table_find_slot(&idle->table, key, is_bytes, hash);
 }
 
 /* Look at a key whose timer was popped.  Returns whether it is silent, and then
  * it is no longer held. */
 static bool look(struct tkw_idle *idle, const struct tkw_shot *shot,
-                 struct tkw_silent *silent)
+                 uint64_t hash, struct tkw_silent *silent)
 {
-    uint64_t hash;
-    struct table_slot *slot = slot_of(idle, shot, &hash);
+    struct table_slot *slot = slot_of(idle, shot, hash);
     TKW_ASSERT(slot != NULL);
     TKW_ASSERT(slot->value[IDLE_TIMER] == shot->handle);
     idle->figures.looks++;
@@ -371,6 +379,29 @@ static bool look(struct tkw_idle *idle, const struct tkw_shot *shot,
 }
 
 /*
+ * Look at up to `most` keys, if so many timers have come.  Where their slots
+ * are is known before the first is looked at, so that memory is not waited for
+ * one by one.  Returns how many it looked at.
+ */
+static size_t look_at_some(struct tkw_idle *idle, struct tkw_silent *silent,
+                           size_t *told, size_t most)
+{
+    struct tkw_shot shots[LOOKS];
+    uint64_t hashes[LOOKS];
+    size_t count = 0;
+    if (most > LOOKS)
+        most = LOOKS;
+    while (count < most && tkw_pool_pop_keep(idle->pool, &shots[count])) {
+        hashes[count] = hash_of(idle, &shots[count]);
+        table_prefetch(&idle->table, hashes[count]);
+        count++;
+    }
+    for (size_t i = 0; i < count; i++)
+        *told += look(idle, &shots[i], hashes[i], &silent[*told]);
+    return count;
+}
+
+/*
  * Time goes from one tick to the next that needs a look, so that those silent
  * first are told first: a timer that comes due for a key which was touched is
  * armed for later, and others may come between.  Every step counts as a look,
@@ -386,15 +417,14 @@ size_t tkw_idle_expired(struct tkw_idle *idle, struct tkw_silent *silent,
     tkw_tick now = tkw_tick_now(idle->now_ns, idle->tick_ns);
 
     size_t told = 0;
-    struct tkw_shot shot;
-    for (size_t left = count; left > 0; left--) {
-        if (tkw_pool_pop_keep(idle->pool, &shot)) {
-            told += look(idle, &shot, &silent[told]);
+    for (size_t left = count; left > 0;) {
+        size_t looked = look_at_some(idle, silent, &told, left);
+        left -= looked > 0 ? looked : 1;
+        if (looked > 0)
             continue;
-        }
         tkw_tick next = tkw_pool_next(idle->pool);
-        if (!tkw_pool_advance_some(idle->pool, next < now ? next : now, left) ||
-            next > now)
+        tkw_tick goal = next < now ? next : now;
+        if (!tkw_pool_advance_some(idle->pool, goal, left + 1) || next > now)
             break;
     }
     return told;
@@ -425,8 +455,7 @@ bool tkw_idle_walk(const struct tkw_idle *idle, struct tkw_pool_cursor *walk,
     struct tkw_shot shot;
     if (!tkw_pool_walk(idle->pool, walk, &shot))
         return false;
-    uint64_t hash;
-    *silent = describe(slot_of(idle, &shot, &hash));
+    *silent = describe(slot_of(idle, &shot, hash_of(idle, &shot)));
     return true;
 }
 
@@ -439,11 +468,10 @@ bool tkw_idle_check(const struct tkw_idle *idle)
     const struct table_slot *slot;
     while ((slot = table_next(&idle->table, &cursor)) != NULL) {
         struct tkw_shot shot;
-        uint64_t hash;
         enum tkw_state state =
             tkw_pool_query(idle->pool, slot->value[IDLE_TIMER], &shot);
         if ((state != TKW_PENDING && state != TKW_READY) ||
-            slot_of(idle, &shot, &hash) != slot ||
+            slot_of(idle, &shot, hash_of(idle, &shot)) != slot ||
             shot.deadline >
                 silent_tick(idle, slot->value[IDLE_LAST], slot_extra(slot)))
             return false;

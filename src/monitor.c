@@ -33,6 +33,10 @@
 
 #define CENTURIES (UINT64_C(1) << 62)
 
+/* If nobody says: so many for each processor, lest two threads often want the
+ * same, and so many at most. */
+enum { SHARDS_EACH = 4, SHARDS_MAX = TKW_SHARDS_MAX };
+
 struct shard {
     struct sync_mutex mutex; /* of all below, but for the first two */
     struct tkw_monitor *monitor;
@@ -175,8 +179,9 @@ int tkw_monitor_open(struct tkw_monitor **monitor, struct tkw_service *service,
     struct tkw_idle_config idle = config->idle;
     const struct tkw_allocator *allocator =
         idle.allocator != NULL ? idle.allocator : &allocator_plain;
-    uint32_t shards =
-        config->shards != 0 ? config->shards : processors(TKW_SHARDS_MAX);
+    uint32_t shards = config->shards != 0
+                          ? config->shards
+                          : SHARDS_EACH * processors(SHARDS_MAX / SHARDS_EACH);
     struct tkw_monitor *made =
         allocator->allocate(allocator->context, monitor_bytes(shards));
     if (made == NULL)

@@ -175,6 +175,21 @@ static inline void slot_set_extra(struct table_slot *slot, uint64_t extra)
         slot->mark = extra << SLOT_SHIFT | SLOT_IS_TAKEN;
 }
 
+/* Find the slot whose `key` this is: a number, or the bytes' own address. */
+static inline struct table_slot *table_find_slot(const struct table *table,
+                                                 uint64_t key, bool is_bytes,
+                                                 uint64_t hash)
+{
+    struct table_segment *segment = table_segment(table, hash);
+    for (uint64_t at = hash;; at++) {
+        struct table_slot *slot = &segment->slots[at % TKW_TABLE_SLOTS];
+        if (slot->mark == 0)
+            return NULL;
+        if (slot->key == key && slot_is_bytes(slot) == is_bytes)
+            return slot;
+    }
+}
+
 struct table_slot *table_find_bytes(const struct table *table,
                                     struct tkw_key key, uint64_t hash);
 
@@ -182,16 +197,15 @@ struct table_slot *table_find_bytes(const struct table *table,
 static inline struct table_slot *table_find(const struct table *table,
                                             struct tkw_key key, uint64_t hash)
 {
-    if (key.bytes != NULL)
-        return table_find_bytes(table, key, hash);
+    return key.bytes != NULL ? table_find_bytes(table, key, hash)
+                             : table_find_slot(table, key.number, false, hash);
+}
+
+/* Where a search would begin, for whoever searches soon. */
+static inline void table_prefetch(const struct table *table, uint64_t hash)
+{
     struct table_segment *segment = table_segment(table, hash);
-    for (uint64_t at = hash;; at++) {
-        struct table_slot *slot = &segment->slots[at % TKW_TABLE_SLOTS];
-        if (slot->mark == 0)
-            return NULL;
-        if (slot->key == key.number && !slot_is_bytes(slot))
-            return slot;
-    }
+    __builtin_prefetch(&segment->slots[hash % TKW_TABLE_SLOTS], 1);
 }
 
 #endif

@@ -11,7 +11,7 @@
  * number, is a fine key as well: what is handed out later leads back to it.
  *
  * Keys may come from strangers: where they are looked up they are hashed with
- * a secret (SipHash-1-3), so that nobody can choose keys that collide.
+ * a secret, so that nobody can choose keys that collide.
  */
 #ifndef TICKWHEEL_KEY_H
 #define TICKWHEEL_KEY_H

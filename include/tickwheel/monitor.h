@@ -61,8 +61,8 @@ struct tkw_monitor_config {
                                     keys_max is for all shards together */
     tkw_on_silent *on_silent;    /* must be given */
     void *context;               /* for on_silent */
-    uint32_t shards;             /* up to TKW_SHARDS_MAX; 0: one for each
-                                    processor */
+    uint32_t shards;             /* up to TKW_SHARDS_MAX; 0: four for each
+                                    processor, up to that */
     enum tkw_executor executor;  /* where on_silent runs; as for timers */
     uint64_t reserved[4];        /* must be 0 */
 };

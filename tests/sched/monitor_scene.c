@@ -69,7 +69,7 @@ void post_open(struct post_config config)
                  .keys_max = config.keys_max,
                  .geometry = {.sizes = {4}, .beyond = TKW_ROUNDS},
                  .allocator = &scene.service->allocator,
-                 .secret = {7, 2}},
+                 .secret = {22, 2}},
         .on_silent = on_silent,
         .context = &post,
         .shards = config.shards != 0 ? config.shards : 1,
