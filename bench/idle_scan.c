@@ -22,7 +22,7 @@ static struct way *way_open(size_t keys)
     struct way *way = bench_memory(sizeof *way);
     /* All rounds do the same. */
     struct hash_secret secret = hash_secret_of((uint64_t[2]){1, 2}, NULL);
-    (void)keys;                           /* it grows */
+    (void)keys; /* it grows */
     if (table_open(&way->last_heard, &allocator_plain, secret) != 0)
         abort();
     return way;
