@@ -15,14 +15,13 @@
 
 /*
  * An operation's place in the list of a key; or, without an operation, the mark
- * of somebody who walks the list.  The key is the list's: its bytes are the
- * table's own.
+ * of somebody who walks the list.  It does not know the key, only its hash: the
+ * list that begins or ends with it is the one.
  */
 struct tkw_watch {
     struct tkw_watch *next; /* NULL: the last */
     struct tkw_watch *prev; /* NULL: the first */
     struct tkw_operation *operation;
-    struct tkw_key key;
     uint64_t hash;
 };
 

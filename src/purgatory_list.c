@@ -19,12 +19,6 @@
 
 #include "assertion.h"
 
-static struct table_slot *list_find(struct purgatory_shard *shard,
-                                    const struct tkw_watch *watch)
-{
-    return table_find(&shard->table, watch->key, watch->hash);
-}
-
 static struct tkw_watch *list_first(const struct table_slot *slot)
 {
     return (struct tkw_watch *)(uintptr_t)slot->value[LIST_FIRST];
@@ -45,7 +39,6 @@ static void list_set(struct table_slot *slot, const struct tkw_watch *first,
 static void list_append(struct table_slot *slot, struct tkw_watch *watch)
 {
     struct tkw_watch *last = list_last(slot);
-    watch->key = slot_key(slot);
     watch->next = NULL;
     watch->prev = last;
     if (last != NULL)
@@ -57,11 +50,24 @@ static void list_append(struct table_slot *slot, struct tkw_watch *watch)
 static void list_insert_before(struct tkw_watch *watch, struct tkw_watch *next)
 {
     TKW_ASSERT(next->prev != NULL);
-    watch->key = next->key;
     watch->next = next;
     watch->prev = next->prev;
     watch->prev->next = watch;
     next->prev = watch;
+}
+
+/* The list that begins or ends with a watch. */
+static struct table_slot *list_of(struct purgatory_shard *shard,
+                                  const struct tkw_watch *watch)
+{
+    uint64_t at = watch->hash;
+    struct table_segment *segment = table_segment(&shard->table, at);
+    struct table_slot *slot;
+    do
+        slot = &segment->slots[at++ % TKW_TABLE_SLOTS];
+    while (slot->value[LIST_FIRST] != (uintptr_t)watch &&
+           slot->value[LIST_LAST] != (uintptr_t)watch);
+    return slot;
 }
 
 /* Only at its ends does the table have to know. */
@@ -75,7 +81,7 @@ static void list_remove(struct purgatory_shard *shard, struct tkw_watch *watch)
     if (next != NULL && prev != NULL)
         return;
 
-    struct table_slot *slot = list_find(shard, watch);
+    struct table_slot *slot = list_of(shard, watch);
     if (next != NULL || prev != NULL) {
         list_set(slot, prev != NULL ? list_first(slot) : next,
                  next != NULL ? list_last(slot) : prev);
@@ -87,14 +93,14 @@ static void list_remove(struct purgatory_shard *shard, struct tkw_watch *watch)
 }
 
 static int enter(struct tkw_purgatory *purgatory, struct tkw_watch *watch,
-                 bool is_first)
+                 struct tkw_key key, bool is_first)
 {
     struct purgatory_shard *shard = shard_of(purgatory, watch->hash);
     shard_lock(shard);
-    struct table_slot *slot = list_find(shard, watch);
+    struct table_slot *slot = table_find(&shard->table, key, watch->hash);
     int error = sync_get_relaxed(&purgatory->is_closing) ? -ESHUTDOWN : 0;
     if (slot == NULL && error == 0)
-        error = table_insert(&shard->table, &slot, watch->key, watch->hash);
+        error = table_insert(&shard->table, &slot, key, watch->hash);
     if (error == 0) {
         list_append(slot, watch);
         shard->watched++;
@@ -142,10 +148,9 @@ int lists_enter(struct tkw_operation *operation, const struct tkw_key *keys,
     for (size_t i = 0; i < count; i++) {
         watches[i] = (struct tkw_watch){
             .operation = operation,
-            .key = keys[i],
             .hash = key_hash(purgatory, keys[i]),
         };
-        int error = enter(purgatory, &watches[i], i == 0);
+        int error = enter(purgatory, &watches[i], keys[i], i == 0);
         if (error != 0) {
             leave(operation, i, true);
             return error;
@@ -204,14 +209,15 @@ static void end_walk(struct walk *walk)
 bool walk_on_locked(struct walk *walk)
 {
     struct purgatory_shard *shard = walk->shard;
-    struct tkw_watch *next;
+    struct table_slot *slot = NULL; /* of a walk that begins */
+    struct tkw_watch *next = NULL;
     if (walk->is_under_way) {
         next = walk->mark.next;
         list_remove(shard, &walk->mark);
     } else {
-        const struct table_slot *slot =
-            table_find(&shard->table, walk->key, walk->hash);
-        next = slot != NULL ? list_first(slot) : NULL;
+        slot = table_find(&shard->table, walk->key, walk->hash);
+        if (slot != NULL)
+            next = list_first(slot);
     }
 
     next = take_batch(walk, next);
@@ -222,7 +228,7 @@ bool walk_on_locked(struct walk *walk)
     if (!walk->is_under_way) {
         walk->mark = (struct tkw_watch){.hash = walk->hash};
         walk->end = (struct tkw_watch){.hash = walk->hash};
-        list_append(list_find(shard, next), &walk->end);
+        list_append(slot, &walk->end);
         walk->is_under_way = true;
     }
     /* Those of the batch are before it, until the lock is given up. */
