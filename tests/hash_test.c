@@ -8,9 +8,13 @@
 static bool has_no_random;
 static const unsigned char *random_bytes;
 
-/* What the system gives a process, or as the test wants it. */
+/* What the system gives a process, or as the test wants it.  The names are the
+ * linker's. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
 unsigned long __real_getauxval(unsigned long type);
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
 unsigned long __wrap_getauxval(unsigned long type);
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
 unsigned long __wrap_getauxval(unsigned long type)
 {
     if (has_no_random)
