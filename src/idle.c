@@ -39,6 +39,8 @@ enum {
 
 const char *tkw_idle_config_fault(const struct tkw_idle_config *config)
 {
+    if (config == NULL)
+        return NULL;
     for (size_t i = 0; i < sizeof config->reserved / sizeof(uint64_t); i++)
         if (config->reserved[i] != 0)
             return "a reserved field is not 0";

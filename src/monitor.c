@@ -69,6 +69,8 @@ static void shard_unlock(struct shard *shard)
 
 const char *tkw_monitor_config_fault(const struct tkw_monitor_config *config)
 {
+    if (config == NULL)
+        return "there is no configuration";
     for (size_t i = 0; i < sizeof config->reserved / sizeof(uint64_t); i++)
         if (config->reserved[i] != 0)
             return "a reserved field is not 0";

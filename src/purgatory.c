@@ -20,6 +20,8 @@ enum { SHARDS_DEFAULT = 16, SHARDS_MAX = 1024 };
 const char *
 tkw_purgatory_config_fault(const struct tkw_purgatory_config *config)
 {
+    if (config == NULL)
+        return NULL;
     for (size_t i = 0; i < sizeof config->reserved / sizeof(uint64_t); i++)
         if (config->reserved[i] != 0)
             return "a reserved field is not 0";

@@ -1,7 +1,9 @@
 /*
  * sync.c - what of sync.h is too long to be inline.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 
 #include "sync.h"
 

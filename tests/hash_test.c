@@ -91,7 +91,7 @@ static void every_bit_of_a_number_counts(void **state)
             uint64_t changed = hash_number(&secret, number) ^
                                hash_number(&secret, number ^ UINT64_C(1) << in);
             for (unsigned out = 0; out < 64; out++)
-                flips[out] += changed >> out & 1;
+                flips[out] += (unsigned)(changed >> out & 1);
         }
         for (unsigned out = 0; out < 64; out++) {
             assert_true(flips[out] > SAMPLES * 40 / 100);

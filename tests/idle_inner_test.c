@@ -4,6 +4,8 @@
  */
 #include "idle_support.h"
 
+#include <tickwheel/purgatory.h>
+
 #include "idle_inner.h"
 #include "pool_inner.h"
 
@@ -115,6 +117,7 @@ static void a_key_too_long_is_refused_unread(void **state)
     struct tkw_key key = tkw_key_bytes("x", (size_t)TABLE_BYTES_MAX);
     assert_int_equal(tkw_monitor_touch(monitor, key), -EINVAL);
     assert_int_equal(tkw_monitor_touch_limit(monitor, key, 1), -EINVAL);
+    assert_false(tkw_monitor_refresh(monitor, key));
     assert_false(tkw_monitor_forget(monitor, key));
     assert_false(tkw_monitor_query(monitor, key, NULL));
     assert_int_equal(tkw_monitor_close(monitor), 0);
@@ -196,6 +199,21 @@ static void close_is_fine_in_the_callback_of_a_timer(void **state)
     scene_close(&scenes[0]);
 }
 
+/* Those who may be left out are not faulty when they are. */
+static void no_configuration_is_a_fault_only_for_a_monitor(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct tkw_monitor *monitor = NULL;
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    assert_null(tkw_idle_config_fault(NULL));
+    assert_null(tkw_purgatory_config_fault(NULL));
+    assert_non_null(tkw_monitor_config_fault(NULL));
+    assert_int_equal(tkw_monitor_open(&monitor, scene.service, NULL), -EINVAL);
+    assert_null(monitor);
+    scene_close(&scene);
+}
+
 /* A stopped service cannot come sooner: the limit stays what it was. */
 static void a_stopped_service_shortens_no_limit(void **state)
 {
@@ -228,6 +246,7 @@ int main(void)
         cmocka_unit_test(a_limit_is_shortened_until_memory_runs_out),
         cmocka_unit_test(close_is_fine_in_the_callback_of_a_timer),
         cmocka_unit_test(a_stopped_service_shortens_no_limit),
+        cmocka_unit_test(no_configuration_is_a_fault_only_for_a_monitor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,6 +160,32 @@ static void it_is_sound_inside_of_a_check(void **state)
     hall_close(&hall);
 }
 
+static void complete_the_other(struct request *request)
+{
+    request->answer += complete(request->other);
+}
+
+/* Inside of a try, another is completed by that call, not by the check. */
+static void a_try_that_completes_another_claims_it_not(void **state)
+{
+    (void)state;
+    struct hall hall;
+    struct request request, other;
+    hall_open(&hall, TKW_DRIVER_NONE);
+    request_init(&request, 100);
+    request_init(&other, 100);
+    request_wait(&hall, &other, 2, 1);
+    request_wait(&hall, &request, 1, 1);
+    request.moment = TRY;
+    request.act = complete_the_other;
+    request.other = &other;
+    assert_int_equal(check_number(&hall, 1), 0);
+    assert_int_equal(request.answer, 1);
+    assert_story(&other, "ttcr");
+    assert_holds(&hall, 1, 1, 1);
+    hall_close(&hall);
+}
+
 #ifdef NDEBUG
 
 static void misbehave(struct request *request)
@@ -200,6 +226,7 @@ int main(void)
         cmocka_unit_test(how_it_ended_is_told),
         cmocka_unit_test(without_a_timeout_nothing_is_delayed),
         cmocka_unit_test(it_is_sound_inside_of_a_check),
+        cmocka_unit_test(a_try_that_completes_another_claims_it_not),
 #ifdef NDEBUG
         cmocka_unit_test(a_try_that_checks_or_watches_is_refused),
 #endif

@@ -35,8 +35,8 @@
  *   - looking for the silent takes no memory and never fails.
  *
  * Times are nanoseconds since whenever you like; UINT64_MAX is never, and not a
- * time.  An empty tracker has a little more than a megabyte, most of it
- * untouched.  Memory is kept for as many keys as there were at most.
+ * time.  An empty tracker has about 1.25 MB, most of it untouched.  Memory is
+ * kept for as many keys as there were at most.
  *
  * Threads: *owner* - one thread at a time, for everything in this header.
  */
@@ -57,7 +57,8 @@ extern "C" {
 
 /* Zero means the default, everywhere: {0} is a good configuration. */
 struct tkw_idle_config {
-    uint64_t limit_ns; /* of keys that have none of their own; 0: 30 seconds */
+    uint64_t limit_ns; /* of keys that have none of their own; 0: 30 seconds.
+                          For one below a few seconds set tick_ns as well */
     uint64_t tick_ns;  /* be late by less than this; 0: 100 ms.  Shorter ones
                           cost more wake-ups, not more looks */
     uint64_t start_ns; /* where time stands at first */

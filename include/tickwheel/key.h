@@ -42,7 +42,7 @@ static inline struct tkw_key tkw_key_bytes(const void *bytes, size_t count)
     return key;
 }
 
-/* Text, without the 0 that ends it. */
+/* Text, without the 0 that ends it; not NULL. */
 static inline struct tkw_key tkw_key_text(const char *text)
 {
     struct tkw_key key = {text, strlen(text)};

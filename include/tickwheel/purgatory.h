@@ -101,9 +101,9 @@ struct tkw_operation_type {
 /* An operation, to be embedded in what it is about. */
 struct tkw_operation {
     const struct tkw_operation_type *type; /* public */
-    uint64_t timeout_ns;                   /* public; UINT64_MAX: none */
-    struct tkw_purgatory *purgatory;       /* private, all below */
-    struct tkw_watch *watches;             /* one a key */
+    uint64_t timeout_ns;             /* public; 0: at once, UINT64_MAX: none */
+    struct tkw_purgatory *purgatory; /* private, all below */
+    struct tkw_watch *watches;       /* one a key */
     size_t watch_count;
     tkw_handle timer;
     uint32_t word; /* its state, and how many hold on to it */
@@ -129,17 +129,19 @@ struct tkw_purgatory_config {
  */
 struct tkw_purgatory_figures {
     uint64_t watched;   /* pairs of an operation and a key it is watched on */
-    uint64_t delayed;   /* operations whose timeout is pending */
+    uint64_t delayed;   /* operations whose timeout is pending: without one,
+                           they are not counted */
     uint64_t keys;      /* that are watched */
     uint64_t completed; /* operations; those that expired included ... */
     uint64_t expired;   /* ... and how many these were */
-    uint64_t cancelled; /* or handed back by close */
+    uint64_t cancelled; /* withdrawn, or handed back by close */
     uint64_t bytes;     /* allocated now, without the service's */
 };
 
 typedef void tkw_operation_each(void *context, struct tkw_operation *operation);
 
-/* Say what is wrong with a configuration, in a few words; NULL: nothing. */
+/* Say what is wrong with a configuration, in a few words; NULL: nothing, in
+ * itself: whether the service has the executor only open sees. */
 TKW_EXPORT const char *
 tkw_purgatory_config_fault(const struct tkw_purgatory_config *config);
 
@@ -212,7 +214,7 @@ TKW_EXPORT bool tkw_purgatory_withdraw(struct tkw_purgatory *purgatory,
 
 /*
  * Tell how an operation has ended, in on_complete, on_expire or on_release, or
- * after that.  *Any thread*.
+ * after that; in `each` it is still TKW_WAITING.  *Any thread*.
  */
 TKW_EXPORT enum tkw_outcome
 tkw_operation_outcome(const struct tkw_operation *operation);
@@ -246,8 +248,9 @@ TKW_EXPORT bool tkw_purgatory_audit(struct tkw_purgatory *purgatory);
 /*
  * Refuse new operations, end those that are left, wait until all are released,
  * and free the purgatory.  Those left are handed back to `each`, as by cancel;
- * or if that is NULL, completed.  NULL is a purgatory that is fine to close.
- * Do not hold a lock that a callback takes.
+ * or if that is NULL, completed, whatever their try_complete says.  To be
+ * closed before its service is.  A purgatory of NULL is fine.  Do not hold a
+ * lock that a callback takes.
  *
  * *Owner*: nobody else may use the purgatory meanwhile, but callbacks of its
  * operations that are running; and nobody afterwards.  Returns 0, or -EDEADLK
