@@ -243,33 +243,34 @@ size_t tkw_purgatory_check(struct tkw_purgatory *purgatory, struct tkw_key key)
     return completed;
 }
 
-bool tkw_purgatory_complete(struct tkw_purgatory *purgatory,
-                            struct tkw_operation *operation)
+/* End an operation that the user names, for the reason of these flags. */
+static bool end_one(struct tkw_purgatory *purgatory,
+                    struct tkw_operation *operation, uint32_t how)
 {
     /* Held on to: the owner may be done with it before we are. */
-    if (!operation_decide(operation, OPERATION_REF))
+    if (!operation_decide(operation, how | OPERATION_REF))
         return false;
     TKW_ASSERT(operation->purgatory == purgatory);
     (void)purgatory;
     struct try_frame *try = own_try();
     if (try != NULL && try->operation == operation)
-        try->is_completed = true;
+        try->is_completed = how == 0;
     operation_end(operation, NULL, NULL);
     operation_drop(operation);
     return true;
+}
+
+bool tkw_purgatory_complete(struct tkw_purgatory *purgatory,
+                            struct tkw_operation *operation)
+{
+    return end_one(purgatory, operation, 0);
 }
 
 bool tkw_purgatory_withdraw(struct tkw_purgatory *purgatory,
                             struct tkw_operation *operation)
 {
     TKW_ASSERT(own_try() == NULL);
-    if (!operation_decide(operation, OPERATION_REF | OPERATION_CANCELLED))
-        return false;
-    TKW_ASSERT(operation->purgatory == purgatory);
-    (void)purgatory;
-    operation_end(operation, NULL, NULL);
-    operation_drop(operation);
-    return true;
+    return end_one(purgatory, operation, OPERATION_CANCELLED);
 }
 
 enum tkw_outcome tkw_operation_outcome(const struct tkw_operation *operation)

@@ -49,7 +49,7 @@ plant 'calls back beside the owner' purgatory_life.c \
     check_in_vain_against_expire
 
 plant 'completes what it does not hold on to' purgatory.c \
-    '/^bool tkw_purgatory_complete(/,/^}/{s/OPERATION_REF/0/;/operation_drop/d;}' \
+    '/^static bool end_one(/,/^}/{s/how | OPERATION_REF/how/;/operation_drop/d;}' \
     complete_against_watch
 
 plant 'cancels what it does not hold on to' purgatory_list.c \
