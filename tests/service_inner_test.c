@@ -305,6 +305,49 @@ static void descriptors_are_closed_by_exec(void **state)
     clock_close(&clock, &allocator_plain);
 }
 
+struct sweep {
+    struct probe last;
+    tkw_handle doomed[1000];
+};
+
+/* The act() of a probe that is the first of a struct sweep. */
+static void cancel_all_that_follow(struct probe *probe)
+{
+    struct sweep *sweep = (struct sweep *)probe;
+    assert_int_equal(tkw_service_cancel_many(probe->scene->service,
+                                             sweep->doomed,
+                                             COUNT_OF(sweep->doomed), NULL),
+                     COUNT_OF(sweep->doomed));
+}
+
+/* The last that a budget allows cancels more than are looked through at once:
+   what comes behind them is still to be run now. */
+static void what_is_cancelled_does_not_hide_what_a_budget_left(void **state)
+{
+    (void)state;
+    static struct probe before[TKW_BATCH - 1];
+    static struct sweep sweep;
+    struct scene scene;
+    struct probe dead = {0}, after = {0};
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    for (size_t i = 0; i < COUNT_OF(before); i++)
+        probe_arm(&scene, &before[i], 10);
+    sweep.last.act = cancel_all_that_follow;
+    probe_arm(&scene, &sweep.last, 10);
+    for (size_t i = 0; i < COUNT_OF(sweep.doomed); i++)
+        sweep.doomed[i] = probe_arm(&scene, &dead, 10);
+    probe_arm(&scene, &after, 10);
+
+    tkw_hand_set(scene.hand, 10);
+    assert_int_equal(tkw_service_run(scene.service, TKW_BATCH), TKW_BATCH);
+    assert_int_equal(tkw_service_next(scene.service), 10);
+    assert_int_equal(tkw_service_run(scene.service, 1), 1);
+    assert_int_equal(ran(&after), 1);
+    assert_int_equal(ran(&dead), 0);
+    assert_int_equal(tkw_service_count(scene.service), 0);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +361,7 @@ int main(void)
         cmocka_unit_test(at_the_end_of_time_the_driver_sleeps),
         cmocka_unit_test(a_wake_is_not_lost_before_the_wait),
         cmocka_unit_test(descriptors_are_closed_by_exec),
+        cmocka_unit_test(what_is_cancelled_does_not_hide_what_a_budget_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
