@@ -82,7 +82,7 @@ static inline void arm(struct state *s, uint32_t id, uint64_t deadline)
 
 static inline void cancel(struct state *s, uint32_t id)
 {
-    if (tkw_pool_cancel(s->pool, handle_of(s, id)) != 1)
+    if (!tkw_pool_cancel(s->pool, handle_of(s, id)))
         abort();
 }
 

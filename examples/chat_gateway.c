@@ -54,7 +54,7 @@ static void hear(struct gateway *gateway, int guest, uint64_t now)
     }
     text[count] = '\0';
     tkw_idle_touch(gateway->idle, tkw_key_number((uint64_t)guest), now);
-    struct tkw_pool_cursor walk = {0};
+    struct tkw_idle_cursor walk = {0};
     for (struct tkw_silent one; tkw_idle_walk(gateway->idle, &walk, &one);) {
         if ((int)one.key.number != guest)
             loopback_say((int)one.key.number, text);

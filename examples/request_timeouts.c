@@ -24,7 +24,7 @@ static int send_request(struct tkw_pool *pool, struct request *request)
 /* An answer has come; it may be too late, and that is no special case. */
 static void take_answer(struct tkw_pool *pool, struct request *request)
 {
-    bool is_in_time = tkw_pool_cancel(pool, request->timeout) == 1;
+    bool is_in_time = tkw_pool_cancel(pool, request->timeout);
     printf("request %d: answered%s\n", request->number,
            is_in_time ? "" : ", too late");
 }

@@ -23,8 +23,14 @@ const struct tkw_allocator allocator_plain = {
     .release = release_plain,
 };
 
-bool allocator_is_whole(const struct tkw_allocator *allocator)
+const char *config_fault(const uint64_t reserved[4],
+                         const struct tkw_allocator *allocator)
 {
-    return allocator == NULL ||
-           (allocator->allocate != NULL && allocator->release != NULL);
+    for (int i = 0; i < 4; i++)
+        if (reserved[i] != 0)
+            return "a reserved field is not 0";
+    if (allocator != NULL &&
+        (allocator->allocate == NULL || allocator->release == NULL))
+        return "the allocator lacks a function";
+    return NULL;
 }

@@ -8,11 +8,13 @@
 
 /* A static library shows these names to the linker: let them be ours. */
 #define allocator_plain tkw_inner_allocator_plain
-#define allocator_is_whole tkw_inner_allocator_is_whole
+#define config_fault tkw_inner_config_fault
 
 extern const struct tkw_allocator allocator_plain;
 
-/* Does it have all functions?  NULL is the plain one. */
-bool allocator_is_whole(const struct tkw_allocator *allocator);
+/* What is wrong with what every configuration has, or NULL: an allocator, of
+ * which NULL is the plain one, and fields for times to come. */
+const char *config_fault(const uint64_t reserved[4],
+                         const struct tkw_allocator *allocator);
 
 #endif

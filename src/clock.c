@@ -6,9 +6,7 @@
  * one that is set: for these there are timer descriptors, which also tell when
  * the wall clock has been set; another descriptor is there to be woken by.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 
 #include "clock_inner.h"
 

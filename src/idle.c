@@ -41,11 +41,9 @@ const char *tkw_idle_config_fault(const struct tkw_idle_config *config)
 {
     if (config == NULL)
         return NULL;
-    for (size_t i = 0; i < sizeof config->reserved / sizeof(uint64_t); i++)
-        if (config->reserved[i] != 0)
-            return "a reserved field is not 0";
-    if (!allocator_is_whole(config->allocator))
-        return "the allocator lacks a function";
+    const char *fault = config_fault(config->reserved, config->allocator);
+    if (fault != NULL)
+        return fault;
     if (config->keys_max > TKW_POOL_TIMERS_MAX)
         return "keys_max is more than a pool can hold";
     return tkw_geometry_fault(&config->geometry);
@@ -451,11 +449,11 @@ struct tkw_idle_figures tkw_idle_counters(const struct tkw_idle *idle)
     return told;
 }
 
-bool tkw_idle_walk(const struct tkw_idle *idle, struct tkw_pool_cursor *walk,
+bool tkw_idle_walk(const struct tkw_idle *idle, struct tkw_idle_cursor *walk,
                    struct tkw_silent *silent)
 {
     struct tkw_shot shot;
-    if (!tkw_pool_walk(idle->pool, walk, &shot))
+    if (!tkw_pool_walk(idle->pool, &walk->timers, &shot))
         return false;
     *silent = describe(slot_of(idle, &shot, hash_of(idle, &shot)));
     return true;

@@ -71,9 +71,9 @@ const char *tkw_monitor_config_fault(const struct tkw_monitor_config *config)
 {
     if (config == NULL)
         return "there is no configuration";
-    for (size_t i = 0; i < sizeof config->reserved / sizeof(uint64_t); i++)
-        if (config->reserved[i] != 0)
-            return "a reserved field is not 0";
+    const char *fault = config_fault(config->reserved, NULL);
+    if (fault != NULL)
+        return fault;
     if (config->on_silent == NULL)
         return "there is no on_silent";
     if (config->shards > TKW_SHARDS_MAX)
@@ -362,7 +362,7 @@ bool tkw_monitor_query(struct tkw_monitor *monitor, struct tkw_key key,
 }
 
 /* Take the next batch of a walk. */
-static size_t walk_on(const struct shard *shard, struct tkw_pool_cursor *walk,
+static size_t walk_on(const struct shard *shard, struct tkw_idle_cursor *walk,
                       struct tkw_silent *silent)
 {
     size_t count = 0;
@@ -374,7 +374,7 @@ static size_t walk_on(const struct shard *shard, struct tkw_pool_cursor *walk,
 
 static void walk_shard(struct shard *shard, tkw_on_silent *each, void *context)
 {
-    struct tkw_pool_cursor walk = {0};
+    struct tkw_idle_cursor walk = {0};
     struct tkw_silent silent[TKW_SILENT_MAX];
     struct sync_self *self = sync_self();
     struct sync_frame frame = {shard->monitor, 0, self->inside};

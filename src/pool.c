@@ -49,13 +49,16 @@ static int open_slots(struct tkw_pool *pool)
     return 0;
 }
 
-static int check_config(const struct tkw_pool_config *config)
+const char *tkw_pool_config_fault(const struct tkw_pool_config *config)
 {
-    if (tkw_geometry_fault(&config->geometry) != NULL ||
-        !allocator_is_whole(config->allocator) ||
-        config->timers_max > TKW_POOL_TIMERS_MAX)
-        return -EINVAL;
-    return 0;
+    if (config == NULL)
+        return NULL;
+    const char *fault = config_fault(config->reserved, config->allocator);
+    if (fault != NULL)
+        return fault;
+    if (config->timers_max > TKW_POOL_TIMERS_MAX)
+        return "timers_max is more than a pool can hold";
+    return tkw_geometry_fault(&config->geometry);
 }
 
 int tkw_pool_open(struct tkw_pool **pool, const struct tkw_pool_config *config)
@@ -63,9 +66,8 @@ int tkw_pool_open(struct tkw_pool **pool, const struct tkw_pool_config *config)
     static const struct tkw_pool_config plain;
     if (config == NULL)
         config = &plain;
-    int error = check_config(config);
-    if (error != 0)
-        return error;
+    if (tkw_pool_config_fault(config) != NULL)
+        return -EINVAL;
 
     const struct tkw_allocator *allocator =
         config->allocator != NULL ? config->allocator : &allocator_plain;
@@ -80,7 +82,7 @@ int tkw_pool_open(struct tkw_pool **pool, const struct tkw_pool_config *config)
     made->timers_max =
         config->timers_max != 0 ? config->timers_max : TKW_POOL_TIMERS_MAX;
     tkw_dial_init(&made->dial, &config->geometry, config->start, NULL);
-    error = open_slots(made);
+    int error = open_slots(made);
     if (error == 0)
         error = pool_memory_open(made);
     if (error != 0) {

@@ -382,30 +382,30 @@ int tkw_pool_postpone(struct tkw_pool *pool, tkw_handle handle,
 }
 
 /* Cancel a timer that is not simply armed, or let one go that is kept. */
-static RARE int cancel_any(struct tkw_pool *pool, tkw_handle handle)
+static RARE bool cancel_any(struct tkw_pool *pool, tkw_handle handle)
 {
     struct record *timer = find(pool, handle);
     if (timer == NULL)
-        return 0;
+        return false;
     uint64_t state = timer->word & WORD_STATE;
     if (state == IS_KEPT) {
         set_state(timer, IS_CANCELLED);
         free_if_unused(pool, (uint32_t)handle, timer);
     }
     if (state != IS_ARMED)
-        return 0;
+        return false;
     leave_queue(pool, timer);
     set_state(timer, IS_CANCELLED);
     pool->counters.cancelled++;
-    return 1;
+    return true;
 }
 
-int tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle)
+bool tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle)
 {
     struct record *timer = find_filed(pool, handle);
     if (timer == NULL)
         return cancel_any(pool, handle);
     timer->word ^= IS_ARMED ^ IS_CANCELLED;
     pool->counters.cancelled++;
-    return 1;
+    return true;
 }

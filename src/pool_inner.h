@@ -160,7 +160,7 @@ struct tkw_pool {
     size_t arms_left; /* armings until prepare() is to be asked again */
     uint64_t unseen;  /* times postponed, timers looked at since taken off */
 
-    struct tkw_counters counters;
+    struct tkw_wheel_figures counters;
     uint32_t used;       /* records that were ever used */
     uint32_t room;       /* records there is memory for */
     uint32_t free_top;   /* the top node of free records, or NO_INDEX */
@@ -367,7 +367,7 @@ static inline uint64_t pool_places(const struct tkw_pool *pool)
 /* Armed timers.  One counter an operation is enough to tell. */
 static inline size_t pool_live(const struct tkw_pool *pool)
 {
-    const struct tkw_counters *c = &pool->counters;
+    const struct tkw_wheel_figures *c = &pool->counters;
     return (size_t)(c->armed - c->fired - c->cancelled - c->drained);
 }
 

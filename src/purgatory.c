@@ -22,15 +22,13 @@ tkw_purgatory_config_fault(const struct tkw_purgatory_config *config)
 {
     if (config == NULL)
         return NULL;
-    for (size_t i = 0; i < sizeof config->reserved / sizeof(uint64_t); i++)
-        if (config->reserved[i] != 0)
-            return "a reserved field is not 0";
+    const char *fault = config_fault(config->reserved, config->allocator);
+    if (fault != NULL)
+        return fault;
     if (config->shards > SHARDS_MAX)
         return "there are more than 1,024 shards";
     if ((unsigned)config->executor > TKW_BY_SUBMIT)
         return "there is no such executor";
-    if (!allocator_is_whole(config->allocator))
-        return "the allocator lacks a function";
     return NULL;
 }
 

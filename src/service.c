@@ -48,28 +48,27 @@ static const char *clock_fault(const struct tkw_clock *clock)
 
 const char *tkw_service_config_fault(const struct tkw_service_config *config)
 {
-    const char *fault = tkw_geometry_fault(&config->geometry);
+    if (config == NULL)
+        return NULL;
+    const char *fault = config_fault(config->reserved, config->allocator);
+    if (fault == NULL)
+        fault = tkw_geometry_fault(&config->geometry);
     if (fault == NULL)
         fault = clock_fault(config->clock);
     if (fault != NULL)
         return fault;
-    if (!allocator_is_whole(config->allocator))
-        return "the allocator lacks a function";
     if (config->shards > TKW_SHARDS_MAX)
-        return "there are too many shards";
+        return "there are more than 16 shards";
     if ((unsigned)config->driver > TKW_DRIVER_NONE)
         return "there is no such driver";
     if ((unsigned)config->clock_kind > TKW_WALL)
         return "there is no such kind of clock";
     if (config->workers > WORKERS_MAX)
-        return "there are too many workers";
+        return "there are more than 1,024 workers";
     if (config->queue_max > QUEUE_MAX)
-        return "queue_max is too large";
+        return "queue_max is more than 2^24";
     if (!has_executor(config, config->executor))
         return "executor is none that the service would have";
-    for (size_t i = 0; i < sizeof config->reserved / sizeof(uint64_t); i++)
-        if (config->reserved[i] != 0)
-            return "a reserved field is not 0";
     return NULL;
 }
 
@@ -257,7 +256,7 @@ void tkw_service_stop(struct tkw_service *service)
 }
 
 /* Hand back what is pending in a shard.  Nobody else is there any more. */
-static void hand_back(struct shard *shard, tkw_hand_back *each, void *context)
+static void hand_back(struct shard *shard, tkw_rest_each *each, void *context)
 {
     for (uint32_t i = 0; i < shard->used; i++) {
         struct job *job = job_at(shard, i);
@@ -280,7 +279,7 @@ static void hand_back(struct shard *shard, tkw_hand_back *each, void *context)
     }
 }
 
-int tkw_service_close(struct tkw_service *service, tkw_hand_back *each,
+int tkw_service_close(struct tkw_service *service, tkw_rest_each *each,
                       void *context)
 {
     if (service == NULL)

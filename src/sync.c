@@ -1,9 +1,7 @@
 /*
  * sync.c - what of sync.h is too long to be inline.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 
 #include "sync.h"
 

@@ -409,11 +409,11 @@ tkw_tick tkw_wheel_now(const struct tkw_wheel *wheel)
 
 size_t tkw_wheel_count(const struct tkw_wheel *wheel)
 {
-    const struct tkw_counters *c = &wheel->counters;
+    const struct tkw_wheel_figures *c = &wheel->counters;
     return (size_t)(c->armed - c->fired - c->cancelled - c->drained);
 }
 
-struct tkw_counters tkw_wheel_counters(const struct tkw_wheel *wheel)
+struct tkw_wheel_figures tkw_wheel_counters(const struct tkw_wheel *wheel)
 {
     return wheel->counters;
 }
@@ -450,7 +450,7 @@ static const struct tkw_link *list_number(const struct tkw_wheel *wheel,
 }
 
 struct tkw_timer *tkw_wheel_walk(const struct tkw_wheel *wheel,
-                                 struct tkw_walk *walk)
+                                 struct tkw_wheel_cursor *walk)
 {
     const uint32_t count =
         LISTS_BEFORE_SLOTS + LISTS_OF_SLOT * wheel->dial.slot_count;

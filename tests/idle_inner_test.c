@@ -50,9 +50,9 @@ static void check_sees_what_is_wrong(void **state)
         tkw_pool_arm(idle->pool, &spare, 1000, (struct tkw_user){.word = 3}),
         0);
     assert_false(tkw_idle_check(idle));
-    assert_int_equal(tkw_pool_cancel(idle->pool, timer), 1);
+    assert_true(tkw_pool_cancel(idle->pool, timer));
     assert_false(tkw_idle_check(idle));
-    assert_int_equal(tkw_pool_cancel(idle->pool, spare), 1);
+    assert_true(tkw_pool_cancel(idle->pool, spare));
 
     /* The pool. */
     idle->pool->entries++;
@@ -206,6 +206,8 @@ static void no_configuration_is_a_fault_only_for_a_monitor(void **state)
     struct scene scene;
     struct tkw_monitor *monitor = NULL;
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    assert_null(tkw_pool_config_fault(NULL));
+    assert_null(tkw_service_config_fault(NULL));
     assert_null(tkw_idle_config_fault(NULL));
     assert_null(tkw_purgatory_config_fault(NULL));
     assert_non_null(tkw_monitor_config_fault(NULL));

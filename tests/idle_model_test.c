@@ -140,7 +140,7 @@ static void query(struct world *world)
 static void walk(struct world *world)
 {
     static bool is_met[KEYS];
-    struct tkw_pool_cursor cursor = {0};
+    struct tkw_idle_cursor cursor = {0};
     size_t count = 0;
     memset(is_met, 0, sizeof is_met);
     for (struct tkw_silent one; tkw_idle_walk(world->idle, &cursor, &one);) {

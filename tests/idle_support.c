@@ -33,7 +33,7 @@ void idle_done(struct ledger *ledger, struct tkw_idle *idle)
 void assert_idle_sound(const struct tkw_idle *idle)
 {
     struct tkw_idle_figures f = tkw_idle_counters(idle);
-    struct tkw_pool_cursor walk = {0};
+    struct tkw_idle_cursor walk = {0};
     size_t count = 0;
     for (struct tkw_silent one; tkw_idle_walk(idle, &walk, &one);)
         count++;

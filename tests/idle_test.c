@@ -125,7 +125,7 @@ static void a_number_is_not_the_address_of_bytes(void **state)
     struct ledger ledger;
     struct tkw_idle *idle = idle_of(&ledger, (struct tkw_idle_config){0});
     for (uint32_t i = 1; i <= 600; i++) {
-        struct tkw_pool_cursor walk = {0};
+        struct tkw_idle_cursor walk = {0};
         struct tkw_silent silent;
         idle_add(idle, mixed_key(2 * i + 1), 0);
         while (i % 40 == 0 && tkw_idle_walk(idle, &walk, &silent)) {
@@ -322,14 +322,15 @@ static void a_walk_visits_every_key_as_it_stands(void **state)
     static unsigned visits[KEYS];
     struct ledger ledger;
     struct tkw_idle *idle = idle_with(&ledger, 1, 1000);
-    struct tkw_pool_cursor walk = {0};
+    struct tkw_idle_cursor walk = {0};
     struct tkw_silent one;
     assert_false(tkw_idle_walk(idle, &walk, &one));
     for (uint32_t i = 0; i < KEYS; i++)
         assert_int_equal(
             tkw_idle_touch_limit(idle, mixed_key(i), i % 5 * 100, i), 1);
     memset(visits, 0, sizeof visits);
-    for (walk.next = 0; tkw_idle_walk(idle, &walk, &one);) {
+    walk = (struct tkw_idle_cursor){0};
+    while (tkw_idle_walk(idle, &walk, &one)) {
         uint32_t i = mixed_index(one.key);
         assert_true(i < KEYS);
         visits[i]++;
@@ -351,7 +352,7 @@ static void a_walk_goes_on_while_keys_come_and_go(void **state)
     static unsigned visits[2 * KEYS];
     struct ledger ledger;
     struct tkw_idle *idle = idle_with(&ledger, 1, 1000);
-    struct tkw_pool_cursor walk = {0};
+    struct tkw_idle_cursor walk = {0};
     struct tkw_silent one;
     uint32_t others = KEYS;
     for (uint32_t i = 0; i < KEYS; i++)

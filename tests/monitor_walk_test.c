@@ -60,7 +60,7 @@ static void a_walk_through_a_tracker_comes_to_its_end(void **state)
     struct tkw_idle *idle = idle_with(&ledger, 1, 1000);
     for (uint64_t i = 0; i < 100; i++)
         idle_add(idle, tkw_key_number(i), 0);
-    struct tkw_pool_cursor walk = {0};
+    struct tkw_idle_cursor walk = {0};
     uint64_t told = 0;
     for (struct tkw_silent one; tkw_idle_walk(idle, &walk, &one); told++)
         idle_add(idle, tkw_key_number(1000 + told), 0);

@@ -262,7 +262,7 @@ static void a_walk_tells_each_timer_with_its_own_place(void **state)
     struct tkw_wheel *wheel = wheel_of(&kafka, 0);
     for (size_t i = 0; i < COUNT_OF(timers); i++)
         tkw_wheel_arm(wheel, &timers[i], 1 + i * 11);
-    struct tkw_walk walk = {0};
+    struct tkw_wheel_cursor walk = {0};
     size_t met = 0;
     for (struct tkw_timer *t; (t = tkw_wheel_walk(wheel, &walk)) != NULL;) {
         assert_true(t >= timers && t < timers + COUNT_OF(timers));

@@ -225,8 +225,8 @@ static void cancelling_between_stops_is_final(void **state)
         struct tkw_pool *pool = crowded(handles, FEW);
         stop_after(pool, i / FEW);
         tkw_handle gone = handles[i % FEW];
-        assert_int_equal(tkw_pool_cancel(pool, gone), 1);
-        assert_int_equal(tkw_pool_cancel(pool, gone), 0);
+        assert_true(tkw_pool_cancel(pool, gone));
+        assert_false(tkw_pool_cancel(pool, gone));
         assert_pool_state(pool, gone, TKW_CANCELLED);
         tkw_handle fresh = pool_arm(pool, 445, 0); /* in its place, perhaps */
         assert_pool_sound(pool);

@@ -50,7 +50,7 @@ static void change_one(struct tkw_pool *pool, const struct run *run,
     tkw_tick deadline = some_deadline(pool, run, seed);
     bool was_armed = twin.armed_as[i] != 0;
     if (was_armed && random_below(seed, 3) == 0) {
-        assert_int_equal(tkw_pool_cancel(pool, twin.handles[i]), 1);
+        assert_true(tkw_pool_cancel(pool, twin.handles[i]));
         twin.armed_as[i] = 0;
         twin.count--;
         return;

@@ -7,7 +7,7 @@
 /* Every call with a handle that stands for nothing says so, and does nothing */
 static void assert_means_nothing(struct tkw_pool *pool, tkw_handle handle)
 {
-    assert_int_equal(tkw_pool_cancel(pool, handle), 0);
+    assert_false(tkw_pool_cancel(pool, handle));
     assert_int_equal(tkw_pool_rearm(pool, handle, 1), 0);
     assert_int_equal(tkw_pool_rearm(pool, handle, TKW_NEVER), 0);
     assert_int_equal(tkw_pool_postpone(pool, handle, 2), 0);
@@ -26,7 +26,7 @@ static void zero_is_never_a_handle(void **state)
         assert_means_nothing(pool, 0);
         assert_pool_state(pool, 0, TKW_STALE);
         if (i % 2 == 0)
-            assert_int_equal(tkw_pool_cancel(pool, handle), 1);
+            assert_true(tkw_pool_cancel(pool, handle));
     }
     assert_int_equal(tkw_pool_count(pool), 50);
     pool_done(pool);
@@ -75,7 +75,7 @@ static void a_query_tells_each_point_of_a_life(void **state)
         struct tkw_pool *pool = pool_of(&pool_shapes[s], 0);
         tkw_handle a = pool_arm(pool, 90, 0), b = pool_arm(pool, 91, 1);
         tkw_handle c = pool_arm(pool, 92, 2), d = pool_arm(pool, 93, 3);
-        assert_int_equal(tkw_pool_cancel(pool, b), 1);
+        assert_true(tkw_pool_cancel(pool, b));
         assert_pool_state(pool, b, TKW_CANCELLED);
         tkw_pool_advance(pool, 89);
         assert_pool_state(pool, a, TKW_PENDING);
@@ -107,7 +107,7 @@ static void a_handle_is_stale_once_its_place_is_used_again(void **state)
     for (size_t i = 0; i < COUNT_OF(old); i++)
         old[i] = pool_arm(pool, 5 + i % 2, i);
     for (size_t i = 0; i < COUNT_OF(old); i += 2)
-        assert_int_equal(tkw_pool_cancel(pool, old[i]), 1);
+        assert_true(tkw_pool_cancel(pool, old[i]));
     tkw_pool_advance(pool, 100);
     for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
         assert_int_equal(shot.user.word % 2, 1);
@@ -142,8 +142,8 @@ static void cancelling_twice_stops_it_once(void **state)
         tkw_pool_advance(pool, 10);
         tkw_handle all[] = {pending, ready, never};
         for (size_t i = 0; i < COUNT_OF(all); i++) {
-            assert_int_equal(tkw_pool_cancel(pool, all[i]), 1);
-            assert_int_equal(tkw_pool_cancel(pool, all[i]), 0);
+            assert_true(tkw_pool_cancel(pool, all[i]));
+            assert_false(tkw_pool_cancel(pool, all[i]));
             assert_pool_state(pool, all[i], TKW_CANCELLED);
             assert_int_equal(tkw_pool_count(pool), 2 - i);
         }
@@ -277,7 +277,7 @@ static void cancelling_a_kept_timer_lets_it_go(void **state)
         tkw_handle handle = pool_arm(pool, 0, i);
         assert_true(tkw_pool_pop_keep(pool, &shot));
         assert_int_equal(shot.handle, handle);
-        assert_int_equal(tkw_pool_cancel(pool, handle), 0);
+        assert_false(tkw_pool_cancel(pool, handle));
         enum tkw_state is = tkw_pool_query(pool, handle, NULL);
         assert_true(is == TKW_DONE || is == TKW_CANCELLED);
         assert_means_nothing(pool, handle);
@@ -306,7 +306,7 @@ static void a_handle_never_cancels_the_next_life_in_its_place(void **state)
             assert_means_nothing(pool, given[i - 1 - back]);
         }
         assert_int_equal(tkw_pool_count(pool), 1);
-        assert_int_equal(tkw_pool_cancel(pool, given[i]), 1);
+        assert_true(tkw_pool_cancel(pool, given[i]));
         if (i % 1000 == 0)
             tkw_pool_advance(pool, i / 1000);
     }

@@ -11,7 +11,7 @@
 struct snapshot {
     size_t count;
     tkw_tick now, next;
-    struct tkw_counters work;
+    struct tkw_wheel_figures work;
 };
 
 static struct snapshot snapshot_of(const struct tkw_pool *pool)

@@ -130,7 +130,7 @@ size_t pool_wakes(struct tkw_pool *pool)
 
 uint64_t pool_moved(const struct tkw_pool *pool)
 {
-    struct tkw_counters c = tkw_pool_counters(pool).work;
+    struct tkw_wheel_figures c = tkw_pool_counters(pool).work;
     return c.falls + c.refiles + c.passes;
 }
 

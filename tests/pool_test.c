@@ -202,7 +202,7 @@ static void the_largest_tick_never_fires(void **state)
         assert_pool_state(pool, late, TKW_PENDING);
         assert_int_equal(tkw_pool_rearm(pool, late, TKW_NEVER - 1), 1);
         assert_pool_pops(pool, late);
-        assert_int_equal(tkw_pool_cancel(pool, never), 1);
+        assert_true(tkw_pool_cancel(pool, never));
         pool_done(pool);
     }
 }
@@ -218,7 +218,7 @@ static void a_delay_past_the_end_of_time_never_fires(void **state)
         assert_int_equal(tkw_pool_next(pool), TKW_NEVER);
         pool_advance_surely(pool, TKW_NEVER);
         assert_pool_pops_none(pool);
-        assert_int_equal(tkw_pool_cancel(pool, handle), 1);
+        assert_true(tkw_pool_cancel(pool, handle));
         pool_done(pool);
     }
 }
@@ -270,7 +270,7 @@ static void every_arming_has_one_outcome(void **state)
             handles[i] = pool_arm(pool, i * i, i);
         assert_pool_sound(pool);
         for (unsigned i = 0; i < 40; i += 4)
-            assert_int_equal(tkw_pool_cancel(pool, handles[i]), 1);
+            assert_true(tkw_pool_cancel(pool, handles[i]));
         assert_pool_sound(pool);
         tkw_pool_advance(pool, 400); /* the square of 20 */
         for (unsigned i = 0; i < 10; i++)
@@ -279,7 +279,7 @@ static void every_arming_has_one_outcome(void **state)
         while (tkw_pool_drain(pool, &shot))
             assert_pool_sound(pool);
 
-        struct tkw_counters c = tkw_pool_counters(pool).work;
+        struct tkw_wheel_figures c = tkw_pool_counters(pool).work;
         assert_int_equal(c.armed, 40);
         assert_int_equal(c.cancelled, 10);
         assert_int_equal(c.fired, 10);
@@ -340,12 +340,15 @@ static void a_pool_that_cannot_be_opened_changes_nothing(void **state)
         {.allocator = &none},
         {.timers_max = (size_t)TKW_POOL_TIMERS_MAX + 1},
         {.timers_max = SIZE_MAX},
+        {.reserved = {1}},
+        {.reserved = {0, 0, 0, 1}},
     };
     struct tkw_pool *const mark = (struct tkw_pool *)(void *)&half;
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct tkw_pool *pool = mark;
         assert_int_equal(tkw_pool_open(&pool, &wrong[i]), -EINVAL);
         assert_ptr_equal(pool, mark);
+        assert_non_null(tkw_pool_config_fault(&wrong[i]));
     }
 }
 

@@ -36,7 +36,7 @@ struct tkw_wheel *wheel_of(const struct tkw_geometry *geometry, tkw_tick start)
 
 size_t walked_count(const struct tkw_wheel *wheel)
 {
-    struct tkw_walk walk = {0};
+    struct tkw_wheel_cursor walk = {0};
     size_t count = 0;
     while (tkw_wheel_walk(wheel, &walk) != NULL)
         count++;
@@ -45,7 +45,7 @@ size_t walked_count(const struct tkw_wheel *wheel)
 
 void assert_sound(const struct tkw_wheel *wheel)
 {
-    struct tkw_counters c = tkw_wheel_counters(wheel);
+    struct tkw_wheel_figures c = tkw_wheel_counters(wheel);
     assert_true(tkw_wheel_check(wheel));
     assert_true(tkw_dial_check(tkw_wheel_dial(wheel)));
     assert_int_equal(c.armed, c.fired + c.cancelled + c.drained +
@@ -65,10 +65,10 @@ void wheel_done(struct tkw_wheel *wheel)
     free(wheel);
 }
 
-struct tkw_walk place_of(const struct tkw_wheel *wheel,
-                         const struct tkw_timer *timer)
+struct tkw_wheel_cursor place_of(const struct tkw_wheel *wheel,
+                                 const struct tkw_timer *timer)
 {
-    struct tkw_walk walk = {0}, place = {0};
+    struct tkw_wheel_cursor walk = {0}, place = {0};
     size_t met = 0;
     for (struct tkw_timer *t; (t = tkw_wheel_walk(wheel, &walk)) != NULL;) {
         if (t != timer)
@@ -83,7 +83,7 @@ struct tkw_walk place_of(const struct tkw_wheel *wheel,
 void assert_place(const struct tkw_wheel *wheel, const struct tkw_timer *timer,
                   uint32_t level, uint32_t slot)
 {
-    struct tkw_walk place = place_of(wheel, timer);
+    struct tkw_wheel_cursor place = place_of(wheel, timer);
     assert_int_equal(place.level, level);
     if (level == 0)
         return;

@@ -43,8 +43,8 @@ void assert_sound(const struct tkw_wheel *wheel);
 void wheel_done(struct tkw_wheel *wheel);
 
 /* Where a walk meets `timer`, which it must do exactly once. */
-struct tkw_walk place_of(const struct tkw_wheel *wheel,
-                         const struct tkw_timer *timer);
+struct tkw_wheel_cursor place_of(const struct tkw_wheel *wheel,
+                                 const struct tkw_timer *timer);
 
 void assert_place(const struct tkw_wheel *wheel, const struct tkw_timer *timer,
                   uint32_t level, uint32_t slot);

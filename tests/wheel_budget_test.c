@@ -6,7 +6,7 @@
 
 static uint64_t moved(const struct tkw_wheel *wheel)
 {
-    struct tkw_counters c = tkw_wheel_counters(wheel);
+    struct tkw_wheel_figures c = tkw_wheel_counters(wheel);
     return c.falls + c.refiles + c.passes;
 }
 

@@ -21,7 +21,7 @@ static void assert_slots_tell_the_truth(const struct tkw_wheel *wheel)
     const struct tkw_dial *dial = tkw_wheel_dial(wheel);
     static bool is_filled[16384];
     memset(is_filled, 0, sizeof(is_filled));
-    struct tkw_walk walk = {0};
+    struct tkw_wheel_cursor walk = {0};
     while (tkw_wheel_walk(wheel, &walk) != NULL) {
         if (walk.level != 0)
             is_filled[dial->levels[walk.level - 1].first + walk.slot] = true;

@@ -184,7 +184,7 @@ static void every_arming_has_one_outcome(void **state)
         while (tkw_wheel_drain(wheel) != NULL)
             assert_sound(wheel);
 
-        struct tkw_counters c = tkw_wheel_counters(wheel);
+        struct tkw_wheel_figures c = tkw_wheel_counters(wheel);
         assert_int_equal(c.armed, 40);
         assert_int_equal(c.cancelled, 10);
         assert_int_equal(c.fired, 10);

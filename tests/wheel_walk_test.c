@@ -22,7 +22,7 @@ static void a_walk_meets_each_timer_once_in_its_place(void **state)
         unsigned met[64] = {0};
         struct tkw_wheel *wheel = wheel_of(&shapes[s], 4321);
         size_t count = arm_at_all_distances(wheel, timers);
-        struct tkw_walk walk = {0};
+        struct tkw_wheel_cursor walk = {0};
         for (struct tkw_timer *t; (t = tkw_wheel_walk(wheel, &walk)) != NULL;) {
             struct tkw_spot spot =
                 tkw_dial_where(tkw_wheel_dial(wheel), t->deadline);
@@ -41,7 +41,7 @@ static void a_walk_meets_each_timer_once_in_its_place(void **state)
 static void a_walk_of_an_empty_wheel_is_short(void **state)
 {
     (void)state;
-    struct tkw_walk walk = {0};
+    struct tkw_wheel_cursor walk = {0};
     struct tkw_wheel *wheel = wheel_of(NULL, 0);
     assert_null(tkw_wheel_walk(wheel, &walk));
     assert_null(tkw_wheel_walk(wheel, &walk));
@@ -83,7 +83,7 @@ static void the_timer_in_hand_may_be_cancelled(void **state)
         tkw_wheel_arm(wheel, &timers[0], 0);
         tkw_wheel_arm(wheel, &timers[1], TKW_NEVER);
 
-        struct tkw_walk walk = {0};
+        struct tkw_wheel_cursor walk = {0};
         size_t met = 0, cancelled = 0;
         for (struct tkw_timer *t; (t = tkw_wheel_walk(wheel, &walk)) != NULL;) {
             if (met++ % (1 + i % 3) != 0)

@@ -22,7 +22,7 @@ static void arm_cancel_and_postpone_move_nothing_else(void **state)
         tkw_wheel_arm(wheel, &timer, 2000);
         tkw_wheel_cancel(wheel, &timer);
 
-        struct tkw_counters c = tkw_wheel_counters(wheel);
+        struct tkw_wheel_figures c = tkw_wheel_counters(wheel);
         assert_int_equal(c.falls + c.refiles + c.passes + c.visits, 0);
         wheel_done(wheel);
     }

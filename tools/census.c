@@ -31,7 +31,7 @@ void census_close(struct census *census)
 static void count(struct census *census, const struct tkw_wheel *wheel)
 {
     const struct tkw_dial *dial = tkw_wheel_dial(wheel);
-    struct tkw_walk walk = {0};
+    struct tkw_wheel_cursor walk = {0};
 
     memset(census->slots, 0, dial->slot_count * sizeof *census->slots);
     memset(census->levels, 0, sizeof census->levels);
@@ -47,7 +47,7 @@ static void count(struct census *census, const struct tkw_wheel *wheel)
 
 void census_update(struct census *census, const struct tkw_wheel *wheel)
 {
-    struct tkw_counters counters = tkw_wheel_counters(wheel);
+    struct tkw_wheel_figures counters = tkw_wheel_counters(wheel);
     double began = stopwatch_ns();
 
     /* A postponed timer keeps its slot until it is refiled: nothing moves

@@ -255,7 +255,7 @@ tkw_tick load_elapsed(const struct load *load)
 
 bool load_holds(const struct load *load)
 {
-    struct tkw_counters c = tkw_wheel_counters(load->wheel);
+    struct tkw_wheel_figures c = tkw_wheel_counters(load->wheel);
     return load->early == 0 && load->late == 0 &&
            c.armed == c.fired + c.cancelled + tkw_wheel_count(load->wheel) &&
            tkw_wheel_check(load->wheel);

@@ -27,7 +27,7 @@ static void cost(const char *name, double ns, uint64_t count, const char *what)
 
 static void outcomes(const struct load *load)
 {
-    struct tkw_counters counters = tkw_wheel_counters(load->wheel);
+    struct tkw_wheel_figures counters = tkw_wheel_counters(load->wheel);
     line("armed", counters.armed);
     printf("   each %" PRIu64 " ms ahead, within %" PRIu64 " ms\n",
            load->settings.delay_ms, load->arrivals_end - LOAD_START_MS + 1);

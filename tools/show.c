@@ -52,7 +52,7 @@ static void follow(double *average, double value, double seconds)
 static void take_stock(struct moment *m, const struct load *load,
                        double seconds)
 {
-    struct tkw_counters c = tkw_wheel_counters(load->wheel);
+    struct tkw_wheel_figures c = tkw_wheel_counters(load->wheel);
     tkw_tick elapsed = load_elapsed(load);
 
     if (seconds <= 0)
@@ -167,7 +167,7 @@ int show_on_screen(struct show *show)
 
 static void write_line(const struct load *load)
 {
-    struct tkw_counters c = tkw_wheel_counters(load->wheel);
+    struct tkw_wheel_figures c = tkw_wheel_counters(load->wheel);
     printf("%s  armed %s  fired %s  cancelled %s  pending %s  falls %s\n",
            words_clock(load_elapsed(load)).text, words_count(c.armed).text,
            words_count(c.fired).text, words_count(c.cancelled).text,

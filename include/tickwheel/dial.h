@@ -58,13 +58,14 @@ typedef uint64_t tkw_tick;
  * TKW_ROUNDS keeps such deadlines in the last level: the hand passes over them
  * once a turn until theirs has come.  With one level this is the hashed wheel.
  */
-#define TKW_GROW 0
-#define TKW_ROUNDS 1
+enum tkw_beyond {
+    TKW_GROW,
+    TKW_ROUNDS,
+};
 
 /*
  * The shape of a dial.  All zero means the default: sizes {128, 512, 64},
- * growing.
- * No sizes but TKW_ROUNDS means the default sizes, going round.
+ * growing.  No sizes but TKW_ROUNDS means the default sizes, going round.
  *
  *     struct tkw_geometry kafka = {.sizes = {20}};
  *     struct tkw_geometry clock = {.sizes = {60, 60, 12}};
@@ -73,7 +74,7 @@ typedef uint64_t tkw_tick;
 struct tkw_geometry {
     uint32_t sizes[TKW_SIZES_MAX]; /* slots per level, lowest first, 2 or more
                                       each; the first 0 ends the list */
-    uint32_t beyond;               /* TKW_GROW or TKW_ROUNDS */
+    enum tkw_beyond beyond;
 };
 
 /* A cell of the dial, as told by tkw_dial_where(). */
@@ -104,7 +105,7 @@ struct tkw_dial {
     uint64_t busy; /* bit i is set: level i+1 has an occupied slot */
     uint32_t level_count;
     uint32_t slot_count;
-    uint32_t beyond;
+    enum tkw_beyond beyond;
     uint8_t lowest[65]; /* private: by bit length of the distance, the index of
                            the lowest level that could take it */
     struct tkw_level levels[TKW_LEVELS_MAX];

@@ -50,8 +50,8 @@ extern "C" {
  * service has a driver, for one; or what epoll_ctl() says: -EEXIST if it was
  * added already, -EBADF, -EINVAL, -ENOMEM, -ENOSPC.
  */
-static inline int tkw_epoll_add(struct tkw_service *service, int epoll,
-                                epoll_data_t data)
+TKW_INLINE int tkw_epoll_add(struct tkw_service *service, int epoll,
+                             epoll_data_t data)
 {
     struct epoll_event event;
     int fd = tkw_service_fd(service);
@@ -70,7 +70,7 @@ static inline int tkw_epoll_add(struct tkw_service *service, int epoll,
  * Returns 0, or with nothing changed -ENOENT if it was not added, or the other
  * errors of tkw_epoll_add().
  */
-static inline int tkw_epoll_remove(struct tkw_service *service, int epoll)
+TKW_INLINE int tkw_epoll_remove(struct tkw_service *service, int epoll)
 {
     int fd = tkw_service_fd(service);
     if (fd < 0)

@@ -2,8 +2,8 @@
  * export.h - marks what the shared library offers.  Include the header of a
  * layer instead.
  *
- * Symbols are hidden unless marked, so only what carries this mark is part of
- * the binary interface.
+ * Symbols are hidden unless marked, so only what carries a mark is part of the
+ * binary interface.
  */
 #ifndef TICKWHEEL_EXPORT_H
 #define TICKWHEEL_EXPORT_H
@@ -13,5 +13,9 @@
 #else
 #define TKW_EXPORT
 #endif
+
+/* Inline where that can be done; and in the library as well, for languages that
+ * know nothing of headers. */
+#define TKW_INLINE TKW_EXPORT inline
 
 #endif

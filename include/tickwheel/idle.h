@@ -179,15 +179,19 @@ tkw_idle_counters(const struct tkw_idle *idle);
 /*
  * Visit every key that is held, in no particular order:
  *
- *     struct tkw_pool_cursor walk = {0};
+ *     struct tkw_idle_cursor walk = {0};
  *     for (struct tkw_silent one; tkw_idle_walk(idle, &walk, &one);)
  *         printf("%llu\n", (unsigned long long)one.key.number);
  *
  * Meanwhile keys may be touched, forgotten and added: new ones may be missed.
  * The bytes of a key stay valid while it is held.
  */
+struct tkw_idle_cursor {
+    struct tkw_pool_cursor timers; /* private */
+};
+
 TKW_EXPORT bool tkw_idle_walk(const struct tkw_idle *idle,
-                              struct tkw_pool_cursor *walk,
+                              struct tkw_idle_cursor *walk,
                               struct tkw_silent *silent);
 
 /*

@@ -12,6 +12,8 @@
  *
  * Keys may come from strangers: where they are looked up they are hashed with
  * a secret, so that nobody can choose keys that collide.
+ *
+ * Threads: *any thread*.
  */
 #ifndef TICKWHEEL_KEY_H
 #define TICKWHEEL_KEY_H
@@ -19,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include <tickwheel/export.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,21 +33,21 @@ struct tkw_key {
     uint64_t number;   /* ... else so many bytes are; less than 2^31 */
 };
 
-static inline struct tkw_key tkw_key_number(uint64_t number)
+TKW_INLINE struct tkw_key tkw_key_number(uint64_t number)
 {
     struct tkw_key key = {NULL, number};
     return key;
 }
 
 /* No bytes at all are a key as well, whatever the pointer. */
-static inline struct tkw_key tkw_key_bytes(const void *bytes, size_t count)
+TKW_INLINE struct tkw_key tkw_key_bytes(const void *bytes, size_t count)
 {
     struct tkw_key key = {bytes != NULL ? bytes : "", count};
     return key;
 }
 
 /* Text, without the 0 that ends it; not NULL. */
-static inline struct tkw_key tkw_key_text(const char *text)
+TKW_INLINE struct tkw_key tkw_key_text(const char *text)
 {
     struct tkw_key key = {text, strlen(text)};
     return key;

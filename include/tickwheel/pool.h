@@ -69,7 +69,8 @@ struct tkw_pool_config {
     tkw_tick start;                        /* where time stands at first */
     const struct tkw_allocator *allocator; /* NULL: malloc and free; else it
                                               must outlive the pool */
-    size_t timers_max; /* refuse to arm more; 0: TKW_POOL_TIMERS_MAX */
+    size_t timers_max;    /* refuse to arm more; 0: TKW_POOL_TIMERS_MAX */
+    uint64_t reserved[4]; /* must be 0 */
 };
 
 /* What a timer carries for you.  The pool never looks at it. */
@@ -98,7 +99,7 @@ enum tkw_state {
 
 /* What a pool has done, and what it holds. */
 struct tkw_pool_figures {
-    struct tkw_counters work; /* as of a wheel; see wheel.h */
+    struct tkw_wheel_figures work; /* as of a wheel; see wheel.h */
     uint64_t entries; /* now in slots and queues, those of no use included */
     uint64_t dead;    /* of these, of timers that were cancelled or moved */
     uint64_t looks;   /* timers looked at by falling and by sweeping ... */
@@ -110,12 +111,16 @@ struct tkw_pool_figures {
 
 struct tkw_pool;
 
+/* Say what is wrong with a configuration, in a few words; NULL: nothing. */
+TKW_EXPORT const char *
+tkw_pool_config_fault(const struct tkw_pool_config *config);
+
 /*
  * Open a pool.  NULL is the configuration {0}.
  *
  * Returns 0 and the pool in `*pool`, or with `*pool` untouched:
- *   -EINVAL  the geometry is wrong (tkw_geometry_fault() says how), the
- *            allocator lacks a function, or timers_max is too large;
+ *   -EINVAL  something in the configuration is wrong: the function above says
+ *            what;
  *   -ENOMEM  there is no memory.
  */
 TKW_EXPORT int tkw_pool_open(struct tkw_pool **pool,
@@ -161,10 +166,11 @@ TKW_EXPORT int tkw_pool_postpone(struct tkw_pool *pool, tkw_handle handle,
                                  tkw_tick deadline);
 
 /*
- * Disarm a timer.  Returns 1 if it was armed, i.e. if you stopped it; else 0,
- * and tkw_pool_query() tells why.  A kept timer is let go (and 0 returned).
+ * Disarm a timer.  Returns whether it was armed, i.e. whether you stopped it;
+ * if not, tkw_pool_query() tells why.  A kept timer is let go (and false
+ * returned).
  */
-TKW_EXPORT int tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle);
+TKW_EXPORT bool tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle);
 
 /*
  * Tell what a handle stands for; any number is fine.  `shot` (may be NULL) is

@@ -211,7 +211,7 @@ struct tkw_rest {
     struct tkw_task task;
 };
 
-typedef void tkw_hand_back(void *context, const struct tkw_rest *rest);
+typedef void tkw_rest_each(void *context, const struct tkw_rest *rest);
 
 /*
  * What a service has done.  At rest armed = fired + cancelled + handed back +
@@ -506,7 +506,7 @@ TKW_EXPORT void tkw_service_stop(struct tkw_service *service);
  * Returns 0, or -EDEADLK from inside a callback, with nothing changed.
  */
 TKW_EXPORT int tkw_service_close(struct tkw_service *service,
-                                 tkw_hand_back *each, void *context);
+                                 tkw_rest_each *each, void *context);
 
 #ifdef __cplusplus
 }

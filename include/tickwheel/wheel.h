@@ -72,7 +72,7 @@ struct tkw_timer {
     ((type *)(void *)((char *)(timer)-offsetof(type, member)))
 
 /* What has happened since init.  Cheap enough to be kept always. */
-struct tkw_counters {
+struct tkw_wheel_figures {
     uint64_t armed;     /* armings begun; moving a timer continues its arming */
     uint64_t fired;     /* ended by a pop */
     uint64_t cancelled; /* ended by a cancel */
@@ -110,7 +110,7 @@ struct tkw_wheel {
     struct tkw_slot moving; /* taken from a slot, to be filed or due */
     uint32_t levels_left;   /* not yet emptied in an unfinished tick */
     uint32_t is_mid_tick;   /* dial.now is not finished: a budget ran out */
-    struct tkw_counters counters;
+    struct tkw_wheel_figures counters;
     struct tkw_dial dial;
 };
 
@@ -220,7 +220,7 @@ TKW_EXPORT tkw_tick tkw_wheel_now(const struct tkw_wheel *wheel);
 /* Armed timers, ready ones included. */
 TKW_EXPORT size_t tkw_wheel_count(const struct tkw_wheel *wheel);
 
-TKW_EXPORT struct tkw_counters
+TKW_EXPORT struct tkw_wheel_figures
 tkw_wheel_counters(const struct tkw_wheel *wheel);
 
 /* The wheel's dial, for tkw_dial_where() and for drawing. */
@@ -229,14 +229,14 @@ TKW_EXPORT const struct tkw_dial *tkw_wheel_dial(const struct tkw_wheel *wheel);
 /*
  * Visit every armed timer, in no particular order:
  *
- *     struct tkw_walk walk = {0};
+ *     struct tkw_wheel_cursor walk = {0};
  *     for (struct tkw_timer *t; (t = tkw_wheel_walk(wheel, &walk)) != NULL;)
  *         printf("level %u, slot %u\n", walk.level, walk.slot);
  *
  * Meanwhile the timer just visited may be cancelled; nothing else may be
  * called that changes the wheel.
  */
-struct tkw_walk {
+struct tkw_wheel_cursor {
     uint32_t level;        /* read-only: 1 is the lowest; 0: in no slot, being
                               ready, never due, or between two slots */
     uint32_t slot;         /* read-only: within the level */
@@ -245,7 +245,7 @@ struct tkw_walk {
 };
 
 TKW_EXPORT struct tkw_timer *tkw_wheel_walk(const struct tkw_wheel *wheel,
-                                            struct tkw_walk *walk);
+                                            struct tkw_wheel_cursor *walk);
 
 /*
  * Take any armed timer out, or NULL if none is left: for handing everything

@@ -8,7 +8,7 @@
 
 #include "engine.h"
 
-struct work common_work(const struct tkw_counters *counters);
+struct work common_work(const struct tkw_wheel_figures *counters);
 
 /* "struct tkw_geometry geometry = ...;", for a reproducer. */
 void common_write_geometry(FILE *out, const struct tkw_geometry *geometry);

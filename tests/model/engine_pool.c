@@ -207,7 +207,7 @@ static void verify_nobody(struct pool_engine *self, tkw_handle handle)
     tkw_tick soon = tkw_tick_after(view.now, 1);
 
     DEMAND(!is_live(tkw_pool_query(self->pool, handle, NULL)));
-    DEMAND(tkw_pool_cancel(self->pool, handle) == 0);
+    DEMAND(!tkw_pool_cancel(self->pool, handle));
     DEMAND(tkw_pool_rearm(self->pool, handle, soon) == 0);
     DEMAND(tkw_pool_postpone(self->pool, handle, TKW_NEVER) == 0);
     verify_unchanged(self, view);
@@ -343,14 +343,13 @@ static bool cancel(void *engine, uint64_t id)
 {
     struct pool_engine *self = engine;
     struct pooled *timer = &self->timers[id];
-    int result = tkw_pool_cancel(self->pool, timer->handle);
+    bool was_armed = tkw_pool_cancel(self->pool, timer->handle);
 
-    DEMAND(result == 0 || result == 1);
-    if (result == 1)
+    if (was_armed)
         end(self, id, FATE_CANCELLED);
     else if (timer->fate == FATE_KEPT)
         end(self, id, FATE_LET_GO);
-    return result == 1;
+    return was_armed;
 }
 
 static void arm(void *engine, uint64_t id, tkw_tick deadline)

@@ -128,7 +128,7 @@ static bool check(void *engine)
 static struct work work(void *engine)
 {
     struct wheel_engine *self = engine;
-    struct tkw_counters counters = tkw_wheel_counters(self->wheel);
+    struct tkw_wheel_figures counters = tkw_wheel_counters(self->wheel);
 
     return common_work(&counters);
 }
@@ -150,7 +150,7 @@ static uint32_t slot_count(void *engine)
 static size_t walk(void *engine, uint64_t divisor, uint64_t *ids)
 {
     struct wheel_engine *self = engine;
-    struct tkw_walk state = {0};
+    struct tkw_wheel_cursor state = {0};
     size_t visited = 0;
 
     while (visited <= self->timer_count) {
@@ -171,7 +171,7 @@ static void write_walk(FILE *out)
           "static size_t walk(struct tkw_wheel *wheel,\n"
           "                   const struct tkw_timer *timers, size_t divisor)\n"
           "{\n"
-          "    struct tkw_walk state = {0};\n"
+          "    struct tkw_wheel_cursor state = {0};\n"
           "    size_t visited = 0;\n"
           "\n"
           "    for (struct tkw_timer *t;\n"

@@ -1,0 +1,31 @@
+# What `cmake --install` puts where: headers, libraries, what finds them, and
+# the command.
+include(CMakePackageConfigHelpers)
+
+install(FILES include/tickwheel.h TYPE INCLUDE)
+install(DIRECTORY include/tickwheel TYPE INCLUDE)
+install(TARGETS tickwheel_core_static tickwheel_core_shared tickwheel_static
+  tickwheel_shared EXPORT tickwheel)
+if(TICKWHEEL_TOOLS)
+  install(TARGETS tickwheel)
+endif()
+
+# find_package(tickwheel CONFIG)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tickwheel)
+install(EXPORT tickwheel NAMESPACE tickwheel:: FILE tickwheel-targets.cmake
+  DESTINATION ${package})
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/tickwheel-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES cmake/tickwheel-config.cmake
+  ${PROJECT_BINARY_DIR}/tickwheel-config-version.cmake DESTINATION ${package})
+
+# pkg-config.  The prefix is told from where the file is, so that the tree can
+# be moved.
+file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" up "${up}")
+foreach(name tickwheel tickwheel-core)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

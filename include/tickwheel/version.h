@@ -1,0 +1,34 @@
+/*
+ * version.h - which tickwheel this is.
+ *
+ *     assert(strcmp(tkw_version(), TKW_VERSION) == 0);
+ *
+ * Versions are semantic.  Until 1.0 a new minor version may change the
+ * interface, and is another library to the linker (libtickwheel.so.0.9); from
+ * 1.0 on only a new major version may.  A patch changes neither.
+ *
+ * Threads: *any thread*.
+ */
+#ifndef TICKWHEEL_VERSION_H
+#define TICKWHEEL_VERSION_H
+
+#include <tickwheel/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What was compiled against ... */
+#define TKW_VERSION_MAJOR 0
+#define TKW_VERSION_MINOR 9
+#define TKW_VERSION_PATCH 0
+#define TKW_VERSION "0.9.0"
+
+/* ... and what is being run, as TKW_VERSION is written. */
+TKW_EXPORT const char *tkw_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
