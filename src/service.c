@@ -1,7 +1,7 @@
 /*
  * service.c - opening, stopping and closing a service.
  */
-#define _DEFAULT_SOURCE
+#include "system.h"
 
 #include <tickwheel/service.h>
 

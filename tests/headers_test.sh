@@ -15,7 +15,7 @@ compile() {
 }
 
 count=0
-for header in tickwheel/*.h; do
+for header in tickwheel.h tickwheel/*.h; do
     # What of others it cannot do without, and what that wants defined in C.
     theirs='' options=()
     case $header in

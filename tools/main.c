@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tickwheel/version.h>
+
 static const struct command {
     const char *name;
     int (*main)(int argc, char **argv);
@@ -22,7 +24,8 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void usage(FILE *out)
 {
-    fprintf(out, "usage: tickwheel COMMAND [OPTION...]\n\n");
+    fprintf(out, "usage: tickwheel COMMAND [OPTION...]\n"
+                 "       tickwheel --help | --version\n\n");
     for (unsigned i = 0; i < COMMANDS; i++)
         fprintf(out, "    %-10s %s\n", commands[i].name, commands[i].summary);
     fprintf(out, "\ntickwheel COMMAND --help tells the options.\n");
@@ -36,6 +39,10 @@ static int run(int argc, char **argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         usage(stdout);
+        return EXIT_FINE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("tickwheel %s\n", tkw_version());
         return EXIT_FINE;
     }
     for (unsigned i = 0; i < COMMANDS; i++) {

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The model runs on the single-file distribution: every header of ours is the
+# one that it has.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$SOURCE/scripts/single-file" "$work"
+mkdir "$work/tickwheel"
+for header in "$SOURCE"/include/tickwheel/*.h; do
+    echo '#include "../tickwheel.h"' >"$work/tickwheel/$(basename "$header")"
+done
+for file in "$work/tickwheel.c" "$SOURCE"/tests/model/*.c; do
+    "$CC" -std=c11 -O2 -Wall -Wextra -Werror -I"$work" -c "$file" \
+        -o "$work/$(basename "$file" .c).o" &
+    if [ "$(jobs -r | wc -l)" -ge 2 ]; then wait -n; fi
+done
+wait
+"$CC" "$work"/*.o -pthread -o "$work/model"
+"$work/model" --ops 500000
+"$work/model" --engine pool --ops 500000
