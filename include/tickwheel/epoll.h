@@ -10,12 +10,13 @@
  *     error = tkw_service_open(&service, &config);
  *     error = tkw_epoll_add(service, epoll, (epoll_data_t){.ptr = service});
  *     ...
- *     count = epoll_wait(epoll, events, 64, -1);
+ *     int count = epoll_wait(epoll, events, 64, -1);
  *     for (int i = 0; i < count; i++)
  *         if (events[i].data.ptr == service)
  *             tkw_service_run(service, 256);
  *         else
- *             ...
+ *             serve(events[i].data.ptr);
+ *     ...
  *     tkw_epoll_remove(service, epoll);
  *     tkw_service_close(service, NULL, NULL);
  *

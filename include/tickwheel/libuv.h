@@ -16,7 +16,9 @@
  *     ...
  *     tkw_uv_close(&timers, NULL);
  *     tkw_service_close(service, NULL, NULL);
- *     uv_run(loop, UV_RUN_DEFAULT); and then `timers` is yours again
+ *     uv_run(loop, UV_RUN_DEFAULT);
+ *
+ * And then `timers` is yours again.
  *
  * Promises: those of service.h; a loop that has nothing to do sleeps; and one
  * wake-up calls at most `budget` timers: then the loop sees to its other

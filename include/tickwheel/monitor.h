@@ -8,7 +8,10 @@
  *
  *     static void hang_up(void *server, const struct tkw_silent *silent,
  *                         size_t count)
- *     { ... }
+ *     {
+ *         for (size_t i = 0; i < count; i++)
+ *             disconnect(server, silent[i].key.number);
+ *     }
  *
  *     struct tkw_monitor *monitor;
  *     struct tkw_monitor_config config = {

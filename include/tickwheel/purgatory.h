@@ -10,7 +10,7 @@
  *
  *     struct fetch {
  *         struct tkw_operation operation;
- *         ...
+ *         size_t bytes_wanted;
  *     };
  *
  *     static const struct tkw_operation_type fetch_type = {

@@ -6,8 +6,7 @@
  * timer at any time, callbacks included.  Cancel takes no lock and tells the
  * truth: if it says that it stopped the timer, its callback will not run.
  *
- *     static void hang_up(void *connection, const struct tkw_firing *firing)
- *     { ... }
+ *     void hang_up(void *connection, const struct tkw_firing *firing);
  *
  *     struct tkw_service *service;
  *     int error = tkw_service_open(&service, NULL);

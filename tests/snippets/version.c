@@ -1,0 +1,11 @@
+/* version.c - the snippets of version.h. */
+#include <assert.h>
+#include <string.h>
+
+#include <tickwheel/version.h>
+
+int main(void)
+{
+#include "version.1.1"
+    return 0;
+}

@@ -1,0 +1,81 @@
+/* wheel.c - the snippets of wheel.h. */
+#include <tickwheel/wheel.h>
+
+#include "harness.h"
+
+#include "wheel.1.1"
+
+static const uint64_t ms = 1000000, second = 1000000000;
+
+static uint64_t clock_now, woken_at;
+static struct connection *hung_up;
+
+static uint64_t clock_ns(void)
+{
+    return clock_now;
+}
+
+static void hang_up(struct connection *connection)
+{
+    hung_up = connection;
+}
+
+static void sleep_until(tkw_tick tick)
+{
+    woken_at = tick;
+}
+
+/* The connection is hung up on when 30 seconds have passed, not before; and
+ * whoever sleeps as long as it is told gets there. */
+static void hangs_up_after_30_seconds(void)
+{
+    struct connection theirs = {.fd = 3}, *connection = &theirs;
+    clock_now = 5 * second + 1;
+
+#include "wheel.1.2"
+
+    must(wheel != NULL && tkw_wheel_now(wheel) == 5000);
+
+#include "wheel.1.3"
+
+    must(connection->idle.deadline == 35001); /* rounded up */
+    while (hung_up == NULL) {
+#include "wheel.1.4"
+        must((hung_up != NULL) == (clock_now >= 35 * second + 1));
+        clock_now = woken_at * ms; /* slept */
+    }
+    must(hung_up == connection && woken_at == TKW_NEVER);
+    free(wheel);
+}
+
+#include "wheel.2.1"
+
+static void static_memory_is_enough(void)
+{
+    must(TKW_WHEEL_DEFAULT_BYTES == tkw_wheel_bytes(NULL));
+    must(tkw_wheel_init(&memory.wheel, sizeof memory, NULL, 0) == 0);
+}
+
+#define printf note
+
+static void walks_over_all_that_is_armed(void)
+{
+    struct tkw_wheel *wheel = &memory.wheel;
+    struct tkw_timer near = {0}, far = {0};
+    tkw_wheel_arm(wheel, &near, 5);
+    tkw_wheel_arm(wheel, &far, 128 * 7);
+
+#include "wheel.3.1"
+
+    must(strstr(noted(), "level 1, slot 5\n") != NULL);
+    must(strstr(noted(), "level 2, slot 7\n") != NULL);
+    must(strlen(noted()) == 2 * strlen("level 1, slot 5\n"));
+}
+
+int main(void)
+{
+    hangs_up_after_30_seconds();
+    static_memory_is_enough();
+    walks_over_all_that_is_armed();
+    return 0;
+}
