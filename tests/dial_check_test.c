@@ -88,7 +88,8 @@ static void the_largest_geometries_are_right(void **state)
         struct tkw_dial dial;
         assert_null(tkw_geometry_fault(&right[i]));
         assert_int_not_equal(tkw_dial_words(&right[i]), 0);
-        assert_int_not_equal(tkw_wheel_bytes(&right[i]), 0);
+        if (SIZE_MAX > UINT32_MAX)
+            assert_int_not_equal(tkw_wheel_bytes(&right[i]), 0);
         assert_int_equal(tkw_dial_init(&dial, &right[i], 7, NULL), 0);
         assert_true(dial.slot_count <= TKW_SLOTS_MAX);
     }

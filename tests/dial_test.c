@@ -33,28 +33,28 @@ static bool is_last_given(const struct tkw_geometry *geometry, uint32_t level)
     return level == TKW_SIZES_MAX || geometry->sizes[level] == 0;
 }
 
-/* K1, K2, K4 and K5 word by word, in numbers that cannot overflow. */
-__extension__ typedef unsigned __int128 wide;
-
+/* K1, K2, K4 and K5 word by word.  A level that spans more than there is room
+ * for in a number reaches all deadlines. */
 static struct tkw_spot naive_where(const struct tkw_geometry *geometry,
                                    tkw_tick now, tkw_tick deadline)
 {
-    wide tick = 1;
+    tkw_tick tick = 1;
     if (deadline <= now)
         return (struct tkw_spot){0};
 
     for (uint32_t level = 1;; level++) {
         uint32_t size = size_of(geometry, level);
-        wide start = now - now % tick;
+        tkw_tick start = now - now % tick, span;
         bool takes_all =
             geometry->beyond == TKW_ROUNDS && is_last_given(geometry, level);
-        if (takes_all || deadline < start + tick * size)
-            return (struct tkw_spot){
-                .level = level,
-                .slot = (uint32_t)(deadline / tick % size),
-                .expiration = (tkw_tick)(deadline / tick * tick),
-                .rounds = (uint64_t)((deadline / tick - now / tick) / size)};
-        tick *= size;
+        bool spans_all = __builtin_mul_overflow(tick, size, &span);
+        if (takes_all || spans_all || deadline - start < span)
+            return (struct tkw_spot){.level = level,
+                                     .slot = (uint32_t)(deadline / tick % size),
+                                     .expiration = deadline / tick * tick,
+                                     .rounds =
+                                         (deadline / tick - now / tick) / size};
+        tick = span;
     }
 }
 

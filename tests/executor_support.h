@@ -9,6 +9,7 @@
 #include "service_support.h"
 
 #include <dirent.h>
+#include <poll.h>
 #include <sched.h>
 
 /* Jobs that were submitted and neither run nor returned, first come first. */
@@ -216,6 +217,20 @@ static inline int thread_count(void)
     while (readdir(tasks) != NULL)
         count++;
     closedir(tasks);
+    return count;
+}
+
+/* How many threads there are once those that were joined are listed no more:
+   for a while, none goes. */
+static inline int threads_at_rest(void)
+{
+    int count = thread_count();
+    for (int looks = 0; looks < 50; looks++) {
+        poll(NULL, 0, 2);
+        int now = thread_count();
+        looks = now == count ? looks : 0;
+        count = now;
+    }
     return count;
 }
 

@@ -48,7 +48,7 @@ bool is_same_key(struct tkw_key a, struct tkw_key b)
 {
     if ((a.bytes == NULL) != (b.bytes == NULL) || a.number != b.number)
         return false;
-    return a.bytes == NULL || memcmp(a.bytes, b.bytes, a.number) == 0;
+    return a.bytes == NULL || memcmp(a.bytes, b.bytes, (size_t)a.number) == 0;
 }
 
 /* Room for a number of four bytes and up to so many more. */

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The man pages are well formed, fit a terminal of 80 columns, and have every
-# public function; docs/threads.md is up to date; and tickwheel(1) has every
-# command and option that the command itself tells of, with its numbers.
+# public function and every line of the headers' comments; docs/threads.md is up
+# to date; and tickwheel(1) has every command and option that the command itself
+# tells of, with its numbers.
 #
 # SOURCE is the tree, MAN where the pages were built, TOOL the command.
 # Exits 77 where there is no mandoc.
@@ -47,6 +48,35 @@ prototypes() {
                 s/\( /(/g; s/\* /*/g'
 }
 
+# words < TEXT: its letters alone, so that what is bold or a list does not matter.
+words() {
+    tr -c '[:alpha:]\n' ' ' | tr '[:upper:]' '[:lower:]' | tr -s ' ' | sed 's/^ //; s/ $//'
+}
+
+# comment_lines HEADER: of its comments that are not inside of a declaration.
+# Lines of sentences that mark threads are left out: these go elsewhere.
+comment_lines() {
+    awk '/^\/\*/ { inside = 1; is_private = is_mark = 0 }
+        /^\/\* Private/ { is_private = 1 }
+        /\*([Aa]ny|[Oo]wner)|Threads:/ { is_mark = 1; sub(/.*(\*([Aa]ny|[Oo]wner)|Threads:)/, "") }
+        inside && !is_private && !is_mark
+        is_mark && /\./ { is_mark = 0 }
+        /\*\/$/ { inside = 0 }' "$1" |
+        sed -E 's#(^|[^[:alnum:]_/])(clock|dial|epoll|idle|key|libevent|libuv)\.h#\1tkw_\2#g
+                s#(^|[^[:alnum:]_/])(monitor|pool|purgatory|service|version|wheel)\.h#\1tkw_\2#g'
+}
+
+# nothing_is_lost HEADER PAGE, which is in $work/page: each line of a comment is
+# there, wherever lines end there.
+nothing_is_lost() {
+    local line
+    words <"$work/page" | tr '\n' ' ' | tr -s ' ' >"$work/words"
+    comment_lines "$1" | words | grep . >"$work/lines"
+    while IFS= read -r line; do
+        grep -qF "$line" "$work/words" || fail "$2 has lost: $line"
+    done <"$work/lines"
+}
+
 a_page_is_well_formed() {
     mandoc -T lint -W warning "$1" >"$work/lint" || true
     [ ! -s "$work/lint" ] || fail "$(cat "$work/lint")"
@@ -54,8 +84,9 @@ a_page_is_well_formed() {
     [ ! -s "$work/wide" ] || fail "$1: too wide"$'\n'"$(cat "$work/wide")"
 }
 
-# a_function_is_told NAME PAGE, whose FUNCTIONS are in $work/functions: there is
-# a part with its name above it, and in that who may call it.
+# a_function_is_told NAME PAGE PROTOTYPE: among the FUNCTIONS of the page, which
+# are in $work/functions, there is a part with its name above it, and in that the
+# prototype, what it does and who may call it.
 a_function_is_told() {
     awk -v name="$1" '/^   [^ ]/ { inside = (", " substr($0, 4) ",") ~ ", " name "," }
         inside' "$work/functions" >"$work/part"
@@ -63,6 +94,8 @@ a_function_is_told() {
     grep -q '^       Threads: .' "$work/part" || fail "$2: no Threads of $1"
     grep -q '^       In a callback: .' "$work/part" || fail "$2: no callbacks of $1"
     squeezed <"$work/part" | grep -qF "$3" || fail "$2: not with $1: $3"
+    grep '^       [^ ]' "$work/part" | grep -qvE '^ *(Threads|In a callback): ' ||
+        fail "$2: nothing is said about $1"
     [ "$(cat "$MAN/aliases/$1.3" 2>&1)" = ".so man3/$2.3" ] || [ "$1" = "$2" ] ||
         fail "$1 does not lead to $2"
 }
@@ -75,6 +108,7 @@ a_header_is_told() {
         return
     }
     rendered "$MAN/$page.3" >"$work/page"
+    nothing_is_lost "$1" "$page"
     section FUNCTIONS <"$work/page" >"$work/functions"
     section SYNOPSIS <"$work/page" | squeezed >"$work/synopsis"
     while IFS= read -r prototype; do
@@ -154,7 +188,8 @@ the_command_is_told() {
             [ "$option" = --help ] || an_option_is_told "$command" "$option"
         done
     done
-    grep -qF "$("$TOOL" --version)" "$work/page" || fail "tickwheel.1: another version"
+    section DESCRIPTION <"$work/page" | grep -qF "$("$TOOL" --version)" ||
+        fail "tickwheel.1: another version"
 }
 
 for page in "$MAN"/*.[137]; do

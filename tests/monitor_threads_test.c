@@ -285,7 +285,7 @@ static void the_most_keys_are_exact_among_threads(void **state)
     config.shards = 5;
     stage_open_monitor(&stage, config);
     for (size_t i = 0; i < 4; i++) {
-        adders[i] = (struct adder){&stage, i << 32, 0, 0};
+        adders[i] = (struct adder){&stage, (uint64_t)i << 32, 0, 0};
         threads[i] = thread_start(add_until_refused, &adders[i]);
     }
     for (size_t i = 0; i < 4; i++) {

@@ -46,7 +46,7 @@ static tkw_tick some_deadline(const struct tkw_pool *pool,
 static void change_one(struct tkw_pool *pool, const struct run *run,
                        uint64_t *seed)
 {
-    size_t i = random_below(seed, TIMERS);
+    size_t i = (size_t)random_below(seed, TIMERS);
     tkw_tick deadline = some_deadline(pool, run, seed);
     bool was_armed = twin.armed_as[i] != 0;
     if (was_armed && random_below(seed, 3) == 0) {

@@ -302,7 +302,7 @@ static void a_handle_never_cancels_the_next_life_in_its_place(void **state)
     for (size_t i = 0; i < LIVES; i++) {
         given[i] = pool_arm(pool, 100000, i);
         for (unsigned sample = 0; i > 0 && sample < 4; sample++) {
-            size_t back = random_magnitude(&seed, 20) % i;
+            size_t back = (size_t)random_magnitude(&seed, 20) % i;
             assert_means_nothing(pool, given[i - 1 - back]);
         }
         assert_int_equal(tkw_pool_count(pool), 1);

@@ -291,7 +291,7 @@ static void nothing_but_arming_allocates(void **state)
             handles[i] = pool_arm(pool, 1 + random_magnitude(&seed, 12), i);
         uint64_t calls = ledger.calls;
         for (tkw_tick now = 1; now < 4000; now += 1 + now % 5) {
-            tkw_pool_advance_some(pool, now, 100 * (now % 7));
+            tkw_pool_advance_some(pool, now, 100 * (size_t)(now % 7));
             change_without_arming(pool, handles, COUNT_OF(handles), &seed,
                                   bits);
         }

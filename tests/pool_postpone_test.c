@@ -214,7 +214,8 @@ static void timers_pushed_back_in_time_never_fire(void **state)
         for (tkw_tick now = 1; now < 3000; now++) {
             tkw_pool_advance(pool, now);
             assert_pool_pops_none(pool);
-            for (size_t i = now % 250; i < COUNT_OF(handles) - 1; i += 250)
+            for (size_t i = (size_t)now % 250; i < COUNT_OF(handles) - 1;
+                 i += 250)
                 assert_int_equal(tkw_pool_postpone(pool, handles[i], now + 300),
                                  1);
             if (now == 299)

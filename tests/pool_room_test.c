@@ -55,7 +55,14 @@ static void powers_of_two_are_armed_for_without_a_division(void **state)
  * A ring of 8 has 1 level and 32 streams:
  *
  *     128 - 10 =  118; past the streams 86 are full:     5,332,  -83 =  5,249
+ *
+ * In 32 bits a chunk has room for one more.
  */
+static size_t without_gaps(size_t places)
+{
+    return places - places / 64;
+}
+
 static void chunks_are_kept_in_reserve_for_advancing(void **state)
 {
     (void)state;
@@ -64,11 +71,11 @@ static void chunks_are_kept_in_reserve_for_advancing(void **state)
     assert_int_equal(pool->places_safe, 97);
     assert_int_equal(tkw_pool_reserve(pool, 29000), 0);
     assert_int_equal(pool->chunks_total, 5120);
-    assert_int_equal(pool->places_safe, 29540);
+    assert_int_equal(pool->places_safe, without_gaps(484 * CHUNK_ENTRIES));
     pool_done(pool);
     pool = pool_of(&ring_of_8, 0);
     assert_int_equal(pool->chunks_total, 128);
-    assert_int_equal(pool->places_safe, 5249);
+    assert_int_equal(pool->places_safe, without_gaps(86 * CHUNK_ENTRIES));
     pool_done(pool);
 }
 

@@ -226,13 +226,13 @@ static void do_anything(struct tkw_pool *pool, tkw_handle *handle,
         break;
     case 3:
         tkw_pool_advance_some(pool, now + random_magnitude(seed, 7),
-                              random_below(seed, 20));
+                              (size_t)random_below(seed, 20));
         break;
     case 4:
         tkw_pool_pop_keep(pool, shots);
         break;
     case 5:
-        tkw_pool_pop_many(pool, shots, 1 + random_below(seed, 5));
+        tkw_pool_pop_many(pool, shots, 1 + (size_t)random_below(seed, 5));
         break;
     case 6:
         if (random_below(seed, 20) == 0)

@@ -363,7 +363,7 @@ static void assert_all_adds_up(struct crowd *crowd)
 {
     struct tkw_purgatory_figures f =
         tkw_purgatory_counters(crowd->hall->purgatory);
-    size_t by_calls =
+    uint64_t by_calls =
         atomic_load(&crowd->checked) + atomic_load(&crowd->forced) + f.expired;
     assert_int_equal(f.completed + f.cancelled, atomic_load(&entered));
     assert_int_equal(atomic_load(&released), atomic_load(&entered));

@@ -174,7 +174,7 @@ static void absurd_numbers_are_an_error_or_work(void **state)
 static void a_service_has_as_many_threads_as_it_was_told(void **state)
 {
     (void)state;
-    int before = thread_count();
+    int before = threads_at_rest();
     for (uint32_t workers = 0; workers <= 4; workers++) {
         for (int driver = 0; driver < 2; driver++) {
             struct scene scene;

@@ -5,7 +5,10 @@
  * The calls by which the library asks the system for them are wrapped by the
  * linker.
  */
+#include "system.h"
+
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -34,6 +37,11 @@ static bool is_refused(void)
 
 /* The linker wants these names. */
 /* NOLINTBEGIN(bugprone-reserved-identifier) */
+#if defined(__GLIBC__) && LONG_MAX == INT_MAX
+/* There times of 64 bits have a function of their own. */
+#define __real_timerfd_settime __real___timerfd_settime64
+#define __wrap_timerfd_settime __wrap___timerfd_settime64
+#endif
 void *__real_malloc(size_t bytes);
 void __real_free(void *memory);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,

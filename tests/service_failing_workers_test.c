@@ -52,6 +52,7 @@ static void opening_without_threads_leaves_nothing_behind(void **state)
     /* A sanitizer may have a thread of its own, from the first one on. */
     fate_be_kind();
     thread_join(thread_start(do_nothing, NULL));
+    int threads = threads_at_rest();
     for (unsigned i = 0; i < 4; i++) {
         bool has_driver = i % 2 == 0;
         /* Workers, the driver, and a thread for the driver's callbacks. */
@@ -59,7 +60,7 @@ static void opening_without_threads_leaves_nothing_behind(void **state)
         for (unsigned until = 0; until <= needed; until++) {
             struct account account;
             struct tkw_service *service = NULL;
-            int threads = thread_count(), descriptors = open_descriptors();
+            int descriptors = open_descriptors();
             account_init(&account);
             struct tkw_service_config config = {
                 .workers = 3,
@@ -87,12 +88,12 @@ static void opening_without_memory_leaves_nothing_behind(void **state)
 {
     (void)state;
     fate_be_kind();
+    int threads = threads_at_rest();
     for (unsigned i = 0; i < 4; i++) {
         int error = -1;
         for (uint64_t skip = 0; error != 0; skip++) {
             struct account account;
             struct tkw_service *service = NULL;
-            int threads = thread_count();
             account_init(&account);
             account_fail(&account, skip, i % 2 == 0 ? 1 : FOR_EVER);
             struct tkw_service_config config = {

@@ -37,7 +37,7 @@ static void calls_are_a_period_apart_from_the_first_on(void **state)
             assert_int_equal(due_of(&scene, handle), due);
             assert_int_equal(scene_go(&scene, due - 1), 0);
             assert_int_equal(scene_go(&scene, due), 1);
-            assert_call(&diary, diary.count - 1, due, due);
+            assert_call(&diary, (size_t)diary.count - 1, due, due);
             assert_int_equal(diary.probe.firing.handle, handle);
             assert_ptr_equal(diary.probe.firing.service, scene.service);
             assert_state(&scene, handle, TKW_PENDING);
@@ -109,7 +109,7 @@ static void what_is_late_by_less_than_a_period_misses_nothing(void **state)
                   (struct tkw_plan){.when_ns = 1000,
                                     .period_ns = 1000,
                                     .missed = policies[i / 2]});
-        for (uint64_t k = 1; k <= 20; k++) {
+        for (size_t k = 1; k <= 20; k++) {
             assert_int_equal(scene_go(&scene, k * 1000 + 500), 1);
             assert_call(&diary, k - 1, k * 1000, k * 1000 + 500);
         }

@@ -4,9 +4,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "service_support.h"
+#include "executor_support.h"
 
-#include <dirent.h>
 #include <time.h>
 
 static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
@@ -133,31 +132,20 @@ static void below_a_millisecond_and_never_early(void **state)
     sem_destroy(&exact.done);
 }
 
-static int thread_count(void)
-{
-    int count = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    assert_non_null(tasks);
-    while (readdir(tasks) != NULL)
-        count++;
-    closedir(tasks);
-    return count - 2; /* . and .. */
-}
-
 /* redisson 1361; dubbo 3276; grpc 28039: one thread, however many shards, and
    none without a driver; gone after close. */
 static void a_service_has_one_thread(void **state)
 {
     (void)state;
     struct scene scene;
-    int before = thread_count();
+    int before = threads_at_rest();
     scene_open(&scene, 0,
                (struct tkw_service_config){.shards = TKW_SHARDS_MAX});
     scene_rest(&scene);
-    assert_int_equal(thread_count(), before + 1);
+    assert_threads(before + 1);
     scene_close(&scene);
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
-    assert_int_equal(thread_count(), before);
+    assert_threads(before);
     scene_close(&scene);
 }
 

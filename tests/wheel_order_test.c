@@ -255,7 +255,7 @@ static void arm_both(struct tkw_wheel *wheel, struct model *model, size_t i,
 static void step_both(struct tkw_wheel *wheel, struct model *model,
                       uint64_t *seed, tkw_tick *target)
 {
-    size_t i = random_below(seed, COUNT_OF(model->timers));
+    size_t i = (size_t)random_below(seed, COUNT_OF(model->timers));
     tkw_tick now = tkw_wheel_now(wheel);
     switch (random_below(seed, 8)) {
     case 0:
@@ -266,7 +266,7 @@ static void step_both(struct tkw_wheel *wheel, struct model *model,
     case 1:
         if (now >= *target)
             *target = now + random_magnitude(seed, 8);
-        tkw_wheel_advance_some(wheel, *target, random_below(seed, 5));
+        tkw_wheel_advance_some(wheel, *target, (size_t)random_below(seed, 5));
         model_advance(model, tkw_wheel_now(wheel));
         break;
     case 2:

@@ -76,11 +76,12 @@ struct tkw_hand;
 
 /*
  * Make a clock that shows `now_ns` until it is turned.  It can be the clock of
- * one service, and must outlive it.  Returns 0 or -ENOMEM.
+ * one service, and must outlive it.  *Any thread*.  Returns 0 or -ENOMEM.
  */
 TKW_EXPORT int tkw_hand_open(struct tkw_hand **hand, uint64_t now_ns);
 
-/* NULL is fine. */
+/* Free it, when no service uses it any more.  NULL is fine.  *Owner*: nobody
+ * else may use it meanwhile, and nobody afterwards. */
 TKW_EXPORT void tkw_hand_close(struct tkw_hand *hand);
 
 /* The clock, for a service's configuration. */
@@ -90,6 +91,7 @@ TKW_EXPORT const struct tkw_clock *tkw_hand_clock(const struct tkw_hand *hand);
  * service is opened with it. */
 TKW_EXPORT void tkw_hand_be_wall(struct tkw_hand *hand, bool is_wall);
 
+/* The time it shows. */
 TKW_EXPORT uint64_t tkw_hand_now(struct tkw_hand *hand);
 
 /* Turn it forward by so much, stopping at UINT64_MAX. */
@@ -102,7 +104,8 @@ TKW_EXPORT void tkw_hand_set(struct tkw_hand *hand, uint64_t now_ns);
  * Wait until the service's driver sleeps again: then all callbacks that were
  * due have returned, or if they run elsewhere, were handed over.  Without a
  * driver, or once the service was stopped, there is nothing to wait for, and
- * this never returns; nor does it inside of a callback.
+ * this never returns; nor does it inside of a callback.  *Any thread, not in a
+ * callback*.
  *
  * Callbacks on workers may still be running then, and a repeating one misses
  * what is turned meanwhile.  Wait for them by a semaphore; or have no workers

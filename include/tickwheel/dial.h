@@ -21,7 +21,8 @@
  * Time is a number that the caller passes in: nothing here reads a clock,
  * allocates, locks or calls back.
  *
- * Threads: *owner* - one thread at a time, for everything in this header.
+ * Threads: *owner* - one thread at a time, for everything in this header that
+ * does not say *any thread*.
  */
 #ifndef TICKWHEEL_DIAL_H
 #define TICKWHEEL_DIAL_H
@@ -97,6 +98,7 @@ struct tkw_level {
     uint8_t tick_shift;  /* private: log2(tick), or TKW_NO_SHIFT */
 };
 
+/* Private. */
 #define TKW_NO_SHIFT UINT8_MAX
 
 /* All fields are read-only. */
@@ -117,13 +119,14 @@ struct tkw_dial {
  *
  * Wrong are: a size of 1, a size after the 0 that ends the list, an unknown
  * `beyond`, slots that lie wholly past the end of 64-bit time, and more than
- * TKW_SLOTS_MAX slots in all.
+ * TKW_SLOTS_MAX slots in all.  *Any thread*.
  */
 TKW_EXPORT const char *tkw_geometry_fault(const struct tkw_geometry *geometry);
 
 /*
  * Return how many 64-bit words of occupancy a dial of this geometry needs, or
- * 0 if the geometry is wrong.  For engines: a dial to ask needs none.
+ * 0 if the geometry is wrong.  For engines: a dial to ask needs none.  *Any
+ * thread*.
  */
 TKW_EXPORT size_t tkw_dial_words(const struct tkw_geometry *geometry);
 
@@ -173,7 +176,7 @@ TKW_EXPORT bool tkw_dial_check(const struct tkw_dial *dial);
  * For time that is counted in ticks.  A delay that begins at a reading of a
  * finer clock must be added to that reading, and the sum rounded up:
  * tkw_tick_deadline(clock + delay, unit).  To add it to the tick the reading
- * lies in would be up to a tick early.
+ * lies in would be up to a tick early.  *Any thread*.
  */
 TKW_EXPORT tkw_tick tkw_tick_after(tkw_tick now, tkw_tick delay);
 
@@ -182,6 +185,7 @@ TKW_EXPORT tkw_tick tkw_tick_after(tkw_tick now, tkw_tick delay);
  * is rounded down (tick 6 has begun at 123 if ticks are 20 long), a deadline
  * is rounded up: that way nothing fires before its time.  The largest time of
  * all is TKW_NEVER as a deadline, whatever the unit.  A `unit` of 0 is a bug.
+ * *Any thread*.
  */
 TKW_EXPORT tkw_tick tkw_tick_now(uint64_t time, uint64_t unit);
 TKW_EXPORT tkw_tick tkw_tick_deadline(uint64_t time, uint64_t unit);

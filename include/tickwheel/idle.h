@@ -38,7 +38,8 @@
  * time.  An empty tracker has about 1.25 MB, most of it untouched.  Memory is
  * kept for as many keys as there were at most.
  *
- * Threads: *owner* - one thread at a time, for everything in this header.
+ * Threads: *owner* - one thread at a time, for everything in this header that
+ * does not say *any thread*.
  */
 #ifndef TICKWHEEL_IDLE_H
 #define TICKWHEEL_IDLE_H
@@ -90,7 +91,8 @@ struct tkw_idle_figures {
 
 struct tkw_idle;
 
-/* Say what is wrong with a configuration, in a few words; NULL: nothing. */
+/* Say what is wrong with a configuration, in a few words; NULL: nothing.
+ * *Any thread*. */
 TKW_EXPORT const char *
 tkw_idle_config_fault(const struct tkw_idle_config *config);
 

@@ -28,11 +28,13 @@
 extern "C" {
 #endif
 
+/* A key; make one by the functions below. */
 struct tkw_key {
     const void *bytes; /* NULL: the number is the key ... */
     uint64_t number;   /* ... else so many bytes are; less than 2^31 */
 };
 
+/* Any number is a key, 0 as well. */
 TKW_INLINE struct tkw_key tkw_key_number(uint64_t number)
 {
     struct tkw_key key = {NULL, number};

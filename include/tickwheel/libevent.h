@@ -25,7 +25,8 @@
  * While it is open, with timers or without, event_base_dispatch() has something
  * to wait for and does not return by itself.
  *
- * Threads: open and close in the loop's thread, or before and after it runs.
+ * Threads: *owner* - open and close in the loop's thread, or while it does not
+ * run.
  */
 #ifndef TICKWHEEL_LIBEVENT_H
 #define TICKWHEEL_LIBEVENT_H
@@ -47,6 +48,7 @@ struct tkw_event {
     int budget; /* public: timers called for one wake-up; open says 256 */
 };
 
+/* Private. */
 static inline void tkw_event_on_readable(evutil_socket_t fd, short what,
                                          void *context)
 {

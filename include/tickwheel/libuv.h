@@ -30,7 +30,7 @@
  * uv.h needs the names of POSIX: with -std=c11 define _POSIX_C_SOURCE as
  * 200809L before anything is included.
  *
- * Threads: open and close in the loop's thread.
+ * Threads: *owner* - the loop's thread opens and closes.
  */
 #ifndef TICKWHEEL_LIBUV_H
 #define TICKWHEEL_LIBUV_H
@@ -45,6 +45,7 @@ extern "C" {
 
 struct tkw_uv;
 
+/* Told that a `struct tkw_uv` is its owner's again. */
 typedef void tkw_uv_closed(struct tkw_uv *uv);
 
 /* It must stay at its address until it was closed. */
@@ -56,6 +57,7 @@ struct tkw_uv {
     tkw_uv_closed *closed; /* private */
 };
 
+/* Private. */
 static inline void tkw_uv_on_readable(uv_poll_t *poll, int status, int events)
 {
     const struct tkw_uv *uv = (const struct tkw_uv *)poll->data;
@@ -64,6 +66,7 @@ static inline void tkw_uv_on_readable(uv_poll_t *poll, int status, int events)
     (void)tkw_service_run(uv->service, uv->budget);
 }
 
+/* Private. */
 static inline void tkw_uv_on_close(uv_handle_t *handle)
 {
     struct tkw_uv *uv = (struct tkw_uv *)handle->data;

@@ -59,6 +59,7 @@ extern "C" {
 typedef void tkw_on_silent(void *context, const struct tkw_silent *silent,
                            size_t count);
 
+/* Zero means the default, but for on_silent. */
 struct tkw_monitor_config {
     struct tkw_idle_config idle; /* its start_ns must be 0: it is now; its
                                     allocator must be fit for any thread; its
@@ -74,12 +75,13 @@ struct tkw_monitor_config {
 struct tkw_monitor;
 
 /* Say what is wrong with a configuration, in a few words; NULL: nothing, in
- * itself: whether the service has the executor only open sees. */
+ * itself: whether the service has the executor only open sees.  *Any
+ * thread*. */
 TKW_EXPORT const char *
 tkw_monitor_config_fault(const struct tkw_monitor_config *config);
 
 /*
- * Open a monitor on a service, which must outlive it.
+ * Open a monitor on a service, which must outlive it.  *Any thread*.
  *
  * Returns 0 and the monitor in `*monitor`, or with `*monitor` untouched:
  *   -EINVAL     something in the configuration is wrong: the function above

@@ -38,7 +38,8 @@
  * A slot whose timers were all cancelled asks for one wake-up, where the wheel
  * asks for none.
  *
- * Threads: *owner* - one thread at a time, for everything in this header.
+ * Threads: *owner* - one thread at a time, for everything in this header that
+ * does not say *any thread*.
  */
 #ifndef TICKWHEEL_POOL_H
 #define TICKWHEEL_POOL_H
@@ -111,7 +112,8 @@ struct tkw_pool_figures {
 
 struct tkw_pool;
 
-/* Say what is wrong with a configuration, in a few words; NULL: nothing. */
+/* Say what is wrong with a configuration, in a few words; NULL: nothing.
+ * *Any thread*. */
 TKW_EXPORT const char *
 tkw_pool_config_fault(const struct tkw_pool_config *config);
 

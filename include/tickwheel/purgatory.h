@@ -138,16 +138,18 @@ struct tkw_purgatory_figures {
     uint64_t bytes;     /* allocated now, without the service's */
 };
 
+/* What cancel and close tell of each operation that they hand back. */
 typedef void tkw_operation_each(void *context, struct tkw_operation *operation);
 
 /* Say what is wrong with a configuration, in a few words; NULL: nothing, in
- * itself: whether the service has the executor only open sees. */
+ * itself: whether the service has the executor only open sees.  *Any
+ * thread*. */
 TKW_EXPORT const char *
 tkw_purgatory_config_fault(const struct tkw_purgatory_config *config);
 
 /*
  * Open a purgatory on a service, which must outlive it.  NULL is the
- * configuration {0}.
+ * configuration {0}.  *Any thread*.
  *
  * Returns 0 and the purgatory in `*purgatory`, or with `*purgatory` untouched:
  *   -EINVAL  something in the configuration is wrong: the function above says

@@ -69,9 +69,11 @@ struct tkw_firing {
     tkw_handle handle;
     uint64_t due_ns; /* when it was to be called, jitter and slack added ... */
     uint64_t now_ns; /* ... and when it was: the difference is how late */
-    uint64_t overruns; /* of a timer that repeats: periods missed; see below */
+    uint64_t overruns; /* of a timer that repeats: periods missed; see
+                          tkw_service_arm_plan() */
 };
 
+/* What a timer calls, and what is called instead of it: see struct tkw_task. */
 typedef void tkw_callback(void *argument, const struct tkw_firing *firing);
 typedef void tkw_drop(void *argument);
 
@@ -160,6 +162,7 @@ struct tkw_job {
  */
 typedef int tkw_submit(void *context, const struct tkw_job *job);
 
+/* Who finds what is due. */
 enum tkw_driver {
     TKW_DRIVER_THREAD, /* a thread of the service */
     TKW_DRIVER_NONE,   /* you call tkw_service_run() */
@@ -210,6 +213,7 @@ struct tkw_rest {
     struct tkw_task task;
 };
 
+/* What close() tells of each. */
 typedef void tkw_rest_each(void *context, const struct tkw_rest *rest);
 
 /*
@@ -246,12 +250,14 @@ struct tkw_service_report {
     tkw_callback *slowest_callback; /* ... or NULL */
 };
 
-/* Say what is wrong with a configuration, in a few words; NULL: nothing. */
+/* Say what is wrong with a configuration, in a few words; NULL: nothing.
+ * *Any thread*. */
 TKW_EXPORT const char *
 tkw_service_config_fault(const struct tkw_service_config *config);
 
 /*
  * Open a service and start its threads.  NULL is the configuration {0}.
+ * *Any thread*.
  *
  * Returns 0 and the service in `*service`, or with `*service` untouched:
  *   -EINVAL  something in the configuration is wrong: the function above says

@@ -39,7 +39,8 @@
  * A whole upper slot falls at once.  With millions of timers pending that is
  * milliseconds: bound it with tkw_wheel_advance_some().
  *
- * Threads: *owner* - one thread at a time, for everything in this header.
+ * Threads: *owner* - one thread at a time, for everything in this header that
+ * does not say *any thread*.
  */
 #ifndef TICKWHEEL_WHEEL_H
 #define TICKWHEEL_WHEEL_H
@@ -117,7 +118,8 @@ struct tkw_wheel {
 /*
  * Return the bytes a wheel of this geometry (NULL is the default) takes, its
  * slots included; 0 if the geometry is wrong, and then tkw_geometry_fault()
- * says why.  (0 also where the bytes do not fit a size_t of 32 bits.)
+ * says why.  (0 also where the bytes do not fit a size_t of 32 bits.)  *Any
+ * thread*.
  */
 TKW_EXPORT size_t tkw_wheel_bytes(const struct tkw_geometry *geometry);
 

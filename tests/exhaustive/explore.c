@@ -35,9 +35,9 @@ struct search {
     void *here;  /* ... the one being left */
     struct step *steps;
     uint64_t step_count;
-    uint64_t step_room;
+    size_t step_room;
     struct key *seen; /* open addressing; a power of two */
-    uint64_t seen_room;
+    size_t seen_room;
     size_t op_count;
     struct step ops[OPS_MAX];
 };
@@ -48,9 +48,9 @@ static bool is_zero(struct key key)
 }
 
 /* Returns whether the key is new to the set. */
-static bool insert(struct key *set, uint64_t room, struct key key)
+static bool insert(struct key *set, size_t room, struct key key)
 {
-    uint64_t at = key.high & (room - 1);
+    size_t at = (size_t)key.high & (room - 1);
 
     for (; !is_zero(set[at]); at = (at + 1) & (room - 1))
         if (set[at].high == key.high && set[at].low == key.low)
@@ -61,12 +61,12 @@ static bool insert(struct key *set, uint64_t room, struct key key)
 
 static bool grow_seen(struct search *search)
 {
-    uint64_t room = 2 * search->seen_room;
+    size_t room = 2 * search->seen_room;
     struct key *set = calloc(room, sizeof set[0]);
 
     if (set == NULL)
         return false;
-    for (uint64_t i = 0; i < search->seen_room; i++)
+    for (size_t i = 0; i < search->seen_room; i++)
         if (!is_zero(search->seen[i]))
             insert(set, room, search->seen[i]);
     free(search->seen);
@@ -77,7 +77,7 @@ static bool grow_seen(struct search *search)
 
 static bool grow_steps(struct search *search)
 {
-    uint64_t room = 2 * search->step_room;
+    size_t room = 2 * search->step_room;
     struct step *steps = realloc(search->steps, room * sizeof steps[0]);
 
     if (steps == NULL)

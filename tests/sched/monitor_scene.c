@@ -26,7 +26,7 @@ unsigned post_number(struct tkw_key key)
     }
     for (unsigned i = 0; i < POST_KEYS; i++)
         if (key.number == strlen(texts[i]) &&
-            memcmp(key.bytes, texts[i], key.number) == 0)
+            memcmp(key.bytes, texts[i], (size_t)key.number) == 0)
             return i;
     sched_fail(__FILE__, __LINE__, "the bytes of a key");
 }

@@ -57,7 +57,9 @@ static struct run {
 static uint64_t memory_now(void)
 {
     unsigned long pages = 0;
+#ifdef __GLIBC__
     malloc_trim(0); /* what malloc keeps for later is not meant */
+#endif
     FILE *file = fopen("/proc/self/statm", "r");
     DEMAND(file != NULL, "there is no /proc/self/statm");
     int count = fscanf(file, "%*u %lu", &pages); /* NOLINT(cert-err34-c) */
@@ -302,9 +304,11 @@ int main(int argc, char **argv)
            " (it does not replay the threads' turns)\n",
            run.options.seconds, run.options.threads, run.options.seed);
     fflush(stdout);
+#ifdef __GLIBC__
     /* So that what is freed is seen to be: large blocks go back at once. */
     mallopt(M_MMAP_THRESHOLD, 1 << 16);
     mallopt(M_ARENA_MAX, 2);
+#endif
     start();
     while (!do_a_round())
         continue;
