@@ -21,9 +21,19 @@ install(FILES cmake/tickwheel-config.cmake
   ${PROJECT_BINARY_DIR}/tickwheel-config-version.cmake DESTINATION ${package})
 
 # pkg-config.  The prefix is told from where the file is, so that the tree can
-# be moved.
-file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-string(REGEX REPLACE "/$" "" up "${up}")
+# be moved; unless one of its directories was given as an absolute one.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR
+   IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(pc_prefix ${CMAKE_INSTALL_PREFIX})
+  set(pc_libdir ${CMAKE_INSTALL_FULL_LIBDIR})
+  set(pc_includedir ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+else()
+  file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(pc_prefix "\${pcfiledir}/${up}")
+  set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
 foreach(name tickwheel tickwheel-core)
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc

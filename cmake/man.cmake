@@ -2,9 +2,9 @@
 # docs/man.  Without scdoc or Python there are none.
 find_program(TICKWHEEL_SCDOC scdoc)
 mark_as_advanced(TICKWHEEL_SCDOC)
-find_package(Python3 3.11 COMPONENTS Interpreter QUIET)
+find_package(Python3 3.9 COMPONENTS Interpreter QUIET)
 if(NOT TICKWHEEL_SCDOC OR NOT Python3_Interpreter_FOUND)
-  message(STATUS "No man pages: they need scdoc and Python 3.11")
+  message(STATUS "No man pages: they need scdoc and Python 3.9")
   return()
 endif()
 
@@ -45,7 +45,7 @@ add_custom_command(OUTPUT ${man}/aliases.stamp
   DEPENDS ${headers} ${manual}
   COMMENT "Writing man/aliases" VERBATIM)
 
-add_custom_target(man ALL DEPENDS ${man3} ${man}/tickwheel.1 ${man}/tickwheel.7
+add_custom_target(tickwheel_man ALL DEPENDS ${man3} ${man}/tickwheel.1 ${man}/tickwheel.7
   ${man}/aliases.stamp)
 
 if(TICKWHEEL_INSTALL)

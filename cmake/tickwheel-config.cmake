@@ -5,7 +5,6 @@
 #
 # They are the shared libraries, or the static ones if tickwheel_STATIC is set.
 include(CMakeFindDependencyMacro)
-set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/tickwheel-targets.cmake)
 

@@ -273,7 +273,7 @@ bool tkw_purgatory_withdraw(struct tkw_purgatory *purgatory,
 
 enum tkw_outcome tkw_operation_outcome(const struct tkw_operation *operation)
 {
-    return operation->outcome;
+    return sync_get_acquire(&operation->outcome);
 }
 
 /* End those of a batch, which we have decided.  Returns how many. */

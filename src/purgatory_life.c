@@ -181,8 +181,8 @@ void operation_call_back(struct tkw_operation *operation)
 {
     const struct tkw_purgatory *purgatory = operation->purgatory;
     const struct tkw_operation_type *type = operation->type;
-    operation->outcome = outcome_of(sync_get_relaxed(&operation->word));
-    enum tkw_outcome outcome = operation->outcome;
+    enum tkw_outcome outcome = outcome_of(sync_get_relaxed(&operation->word));
+    sync_put_release(&operation->outcome, outcome);
     if (outcome != TKW_WITHDRAWN)
         call_user(purgatory, operation, type->on_complete);
     if (outcome == TKW_EXPIRED)
@@ -284,7 +284,7 @@ bool operation_claim(struct tkw_purgatory *purgatory,
     operation->timer = 0;
     operation->home = (uint16_t)home;
     operation->is_live = false;
-    operation->outcome = TKW_WAITING;
+    sync_put_relaxed(&operation->outcome, TKW_WAITING);
     /* Only now may others complete it. */
     sync_put_ordered(&operation->word, claimed + OPERATION_REF);
     return true;

@@ -296,8 +296,13 @@ int tkw_service_close(struct tkw_service *service, tkw_rest_each *each,
     for (int i = 0; i < CREWS; i++)
         if (service->crews[i].service != NULL)
             crew_close(&service->crews[i]);
+    /* What is called now is inside of a callback, if it should close. */
+    struct sync_self *self = sync_self();
+    struct sync_frame frame = {service, 0, self->inside};
+    self->inside = &frame;
     for (uint32_t i = 0; i < service->shard_count; i++)
         hand_back(service->shards[i], each, context);
+    self->inside = frame.outer;
     dismantle(service);
     return 0;
 }

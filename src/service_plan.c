@@ -140,7 +140,8 @@ static struct shard *shard_for(struct tkw_service *service,
 {
     if (plan->task.callback == NULL || (unsigned)plan->missed > TKW_DELAY ||
         (plan->period_ns != 0 && plan->next != NULL) ||
-        (plan->period_ns == 0 && plan->missed != TKW_SKIP))
+        (plan->period_ns == 0 && plan->missed != TKW_SKIP) ||
+        (plan->reserved[0] | plan->reserved[1]) != 0)
         return NULL;
     const struct crew *crew = crew_of(service, plan->executor);
     if (crew == NULL)

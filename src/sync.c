@@ -46,7 +46,7 @@ int sync_start(struct sync_thread *thread, void *(*run)(void *), void *argument,
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error == 0) {
         char shown[16] = ""; /* as many as the system has room for */
-        strncpy(shown, name, sizeof shown - 1);
+        memcpy(shown, name, strnlen(name, sizeof shown - 1));
         pthread_setname_np(thread->thread, shown);
     }
     return -error;

@@ -102,7 +102,7 @@ file(struct tkw_wheel *wheel, struct tkw_timer *timer, bool is_falling)
     uint32_t slot = level_slot(level, number);
 
     timer->home = level->first + slot;
-    struct tkw_slot *home = &wheel->slots[timer->home];
+    struct tkw_slot *home = &wheel->slot[timer->home];
     if (queue_join(is_falling ? &home->fallen : &home->direct, timer))
         return occupy(wheel, level, slot);
     return level;
@@ -150,13 +150,13 @@ static RARE bool leave_home(struct tkw_wheel *wheel,
                             const struct tkw_timer *timer)
 {
     uint32_t home = timer->home & ~HOME_POSTPONED;
-    if (home == HOME_NONE || !slot_is_empty(&wheel->slots[home]))
+    if (home == HOME_NONE || !slot_is_empty(&wheel->slot[home]))
         return true;
 
     const struct tkw_level *level = dial_level_of(&wheel->dial, home);
     dial_vacate(&wheel->dial, level, home - level->first);
-    wheel->slots[home].fallen.turn = 0;
-    wheel->slots[home].direct.turn = 0;
+    wheel->slot[home].fallen.turn = 0;
+    wheel->slot[home].direct.turn = 0;
     return true;
 }
 
@@ -194,7 +194,7 @@ int tkw_wheel_init(struct tkw_wheel *wheel, size_t bytes,
 
     memset(wheel, 0, sizeof *wheel);
     wheel->now = start;
-    wheel->slots = (struct tkw_slot *)(void *)(wheel + 1);
+    wheel->slot = (struct tkw_slot *)(void *)(wheel + 1);
     list_init(&wheel->ready);
     list_init(&wheel->never);
     list_init(&wheel->due);
@@ -206,7 +206,7 @@ int tkw_wheel_init(struct tkw_wheel *wheel, size_t bytes,
     int error = tkw_dial_init(&wheel->dial, geometry, start,
                               (uint64_t *)(void *)((char *)end - words));
     for (uint32_t i = 0; i < wheel->dial.slot_count; i++)
-        slot_init(&wheel->slots[i]);
+        slot_init(&wheel->slot[i]);
     return error;
 }
 
@@ -273,7 +273,7 @@ static void take_slot(struct tkw_wheel *wheel, const struct tkw_level *level)
     if (!bits_has(level->occupancy, slot))
         return;
 
-    struct tkw_slot *current = &wheel->slots[level->first + slot];
+    struct tkw_slot *current = &wheel->slot[level->first + slot];
     queue_take(&wheel->moving.fallen, &current->fallen);
     queue_take(&wheel->moving.direct, &current->direct);
     dial_vacate(&wheel->dial, level, slot);
@@ -443,7 +443,7 @@ static const struct tkw_link *list_number(const struct tkw_wheel *wheel,
 
     const struct tkw_slot *slot = &wheel->moving;
     if (n >= LISTS_BEFORE_SLOTS)
-        slot = &wheel->slots[(n - LISTS_BEFORE_SLOTS) / LISTS_OF_SLOT];
+        slot = &wheel->slot[(n - LISTS_BEFORE_SLOTS) / LISTS_OF_SLOT];
     uint32_t lane = (n - LISTS_OUTSIDE) % LISTS_OF_SLOT;
     return lane < TKW_LANES ? &slot->fallen.lanes[lane]
                             : &slot->direct.lanes[lane - TKW_LANES];

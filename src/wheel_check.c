@@ -113,7 +113,7 @@ static bool check_slot(const struct tkw_wheel *wheel, uint32_t home,
                        size_t *count)
 {
     const struct tkw_level *level = dial_level_of(&wheel->dial, home);
-    const struct tkw_slot *slot = &wheel->slots[home];
+    const struct tkw_slot *slot = &wheel->slot[home];
     size_t before = *count;
     uint64_t number;
     bool may_be_filled =

@@ -2,6 +2,8 @@
 # Each public header compiles alone, as C11 and as C++17; one for another
 # library only where that library is installed.
 set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 cd "$SOURCE/include"
 case ${CC##*/} in
 *clang*) cxx=clang++ ;;
@@ -32,6 +34,15 @@ for header in tickwheel.h tickwheel/*.h; do
         compile "$CC" -x c -std=c11 "${options[@]}"
     printf '#include <%s>\nextern int declared;\n' "$header" |
         compile "$cxx" -x c++ -std=c++17
+    # After Qt's headers, too; with old rules for inline nothing is defined.
+    printf '#define slots\n#define signals public\n#define emit\n#include <%s>\nextern int declared;\n' "$header" |
+        compile "$cxx" -x c++ -std=c++17
+    printf '#include <%s>\n' "$header" |
+        "$CC" -x c -std=gnu11 -fgnu89-inline -I. -c -o "$work/old.o" -
+    [ -z "$(nm --defined-only "$work/old.o" | grep ' T ')" ] || {
+        echo "$header: defines functions with -fgnu89-inline"
+        exit 1
+    }
     count=$((count + 1))
 done
 [ $count -gt 0 ]

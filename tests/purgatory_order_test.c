@@ -166,11 +166,40 @@ static void who_completes_sees_what_was_done_in_the_try(void **state)
     visit_end(&visit, &scene);
 }
 
+static void *wait_for_the_outcome(void *argument)
+{
+    struct visit *visit = argument;
+    while (tkw_operation_outcome(&visit->operation) == TKW_WAITING)
+        sched_yield();
+    visit->seen = visit->by_trier + visit->by_completer;
+    return NULL;
+}
+
+/* Who sees that it has ended sees what was done before that. */
+static void who_asks_for_the_outcome_sees_what_was_done_before(void **state)
+{
+    (void)state;
+    static const struct tkw_operation_type silent = {.try_complete =
+                                                         try_and_stay};
+    struct visit visit;
+    struct scene scene;
+    visit_begin(&visit, &scene);
+    visit.operation.type = &silent;
+    watch(&visit);
+    pthread_t thread = thread_start(wait_for_the_outcome, &visit);
+    visit.by_trier = 1;
+    visit.by_completer = 1;
+    assert_true(tkw_purgatory_complete(visit.purgatory, &visit.operation));
+    thread_join(thread);
+    visit_end(&visit, &scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_owner_sees_what_was_done_before_completing),
         cmocka_unit_test(who_completes_sees_what_was_done_in_the_try),
+        cmocka_unit_test(who_asks_for_the_outcome_sees_what_was_done_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,6 +205,37 @@ static void close_from_a_callback_is_refused(void **state)
     }
 }
 
+static void close_again(struct probe *probe)
+{
+    probe->answer = tkw_service_close(probe->scene->service, NULL, NULL);
+}
+
+static void close_and_note(void *context, const struct tkw_rest *rest)
+{
+    struct probe *probe = rest->task.argument;
+    *(int *)context = tkw_service_close(probe->scene->service, NULL, NULL);
+}
+
+/* What close calls is inside of it: there is one close. */
+static void close_from_what_close_calls_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        struct scene scene;
+        struct probe probe = {.act_on_drop = close_again};
+        int in_each = 0;
+        scene_open_tens(&scene, 1000, both[i]);
+        probe_arm(&scene, &probe, 100);
+        assert_int_equal(
+            tkw_service_close(scene.service, close_and_note, &in_each), 0);
+        assert_int_equal(in_each, -EDEADLK);
+        assert_int_equal(probe.answer, -EDEADLK);
+        assert_int_equal(dropped(&probe), 1);
+        tkw_hand_close(scene.hand);
+        account_done(&scene.account);
+    }
+}
+
 static void close_the_others_service(struct probe *probe)
 {
     probe->answer = tkw_service_close(probe->other->scene->service, NULL, NULL);
@@ -284,6 +315,7 @@ int main(void)
         cmocka_unit_test(close_hands_back_what_is_due),
         cmocka_unit_test(close_waits_for_the_running_callback),
         cmocka_unit_test(close_from_a_callback_is_refused),
+        cmocka_unit_test(close_from_what_close_calls_is_refused),
         cmocka_unit_test(a_callback_may_close_another_service),
         cmocka_unit_test(close_needs_neither_each_nor_drop),
         cmocka_unit_test(close_after_stop_hands_back_the_same),

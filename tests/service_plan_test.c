@@ -121,6 +121,11 @@ static void bad_plans_are_refused(void **state)
         bad = good;
         bad.missed = TKW_BURST; /* of what period? */
         assert_refused(&scene, bad);
+        for (size_t k = 0; k < COUNT_OF(bad.reserved); k++) {
+            bad = good;
+            bad.reserved[k] = 1;
+            assert_refused(&scene, bad);
+        }
         for (int number = -1; number <= 1000; number += 7) {
             bad = good;
             bad.executor = (enum tkw_executor)number;

@@ -3,7 +3,7 @@
 # one that it has.
 set -euo pipefail
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'wait; rm -rf "$work"' EXIT
 
 "$SOURCE/scripts/single-file" "$work"
 mkdir "$work/tickwheel"

@@ -121,7 +121,7 @@ static void check_sees_broken_links_in_slots(void **state)
     (void)state;
     struct scene scene;
     set_scene(&scene);
-    struct tkw_slot *slots = scene.wheel->slots;
+    struct tkw_slot *slots = scene.wheel->slot;
     for (size_t i = 0; i < COUNT_OF(scene.direct); i++)
         assert_links_seen(scene.wheel, &scene.direct[i].link);
     for (size_t i = 0; i < COUNT_OF(scene.fallen); i++)
@@ -138,7 +138,7 @@ static void check_sees_broken_links_in_empty_slots(void **state)
     (void)state;
     struct scene scene;
     set_scene(&scene);
-    struct tkw_slot *slot = &scene.wheel->slots[19];
+    struct tkw_slot *slot = &scene.wheel->slot[19];
     for (size_t i = 0; i < TKW_LANES; i++) {
         struct tkw_link *direct = &slot->direct.lanes[i];
         struct tkw_link *fallen = &slot->fallen.lanes[i];
@@ -237,21 +237,21 @@ static void check_sees_a_wrong_turn(void **state)
     (void)state;
     struct scene scene;
     set_scene(&scene);
-    struct tkw_slot *slot = &scene.wheel->slots[15];
+    struct tkw_slot *slot = &scene.wheel->slot[15];
     ASSERT_SEEN(scene.wheel, scene.direct[5].turn, 6);
     ASSERT_SEEN(scene.wheel, scene.direct[5].turn, 5 + 2 * TKW_LANES);
     ASSERT_SEEN(scene.wheel, scene.direct[5].turn, 5 - TKW_LANES);
     ASSERT_SEEN(scene.wheel, slot->direct.turn, 0);
     ASSERT_SEEN(scene.wheel, slot->direct.turn, COUNT_OF(scene.direct) - 1);
-    ASSERT_SEEN(scene.wheel, scene.wheel->slots[19].direct.turn, 1);
-    ASSERT_SEEN(scene.wheel, scene.wheel->slots[19].fallen.turn, 1);
+    ASSERT_SEEN(scene.wheel, scene.wheel->slot[19].direct.turn, 1);
+    ASSERT_SEEN(scene.wheel, scene.wheel->slot[19].fallen.turn, 1);
 
     /* Each queue for itself: an empty turn hides what is in it. */
     struct tkw_timer also = {0};
     tkw_wheel_arm(scene.wheel, &also, 30);
     assert_true(tkw_wheel_check(scene.wheel));
-    ASSERT_SEEN(scene.wheel, scene.wheel->slots[10].fallen.turn, 0);
-    ASSERT_SEEN(scene.wheel, scene.wheel->slots[10].direct.turn, 0);
+    ASSERT_SEEN(scene.wheel, scene.wheel->slot[10].fallen.turn, 0);
+    ASSERT_SEEN(scene.wheel, scene.wheel->slot[10].direct.turn, 0);
 
     /* The largest turn may be had by many, but nothing follows it. */
     slot->direct.turn = UINT32_MAX;
@@ -429,7 +429,7 @@ static void check_sees_a_timer_linked_from_two_lists(void **state)
     (void)state;
     struct scene scene;
     set_scene(&scene);
-    struct tkw_slot *slots = scene.wheel->slots;
+    struct tkw_slot *slots = scene.wheel->slot;
     ASSERT_SEEN(scene.wheel, slots[19].direct.lanes[0].next,
                 &scene.direct[0].link);
     ASSERT_SEEN(scene.wheel, scene.wheel->ready.next, &scene.never[0].link);

@@ -316,7 +316,7 @@ static void order_survives_the_end_of_turns(void **state)
     /* Level 2 first, so that they both fall and fire after the end. */
     tkw_wheel_arm(wheel, &timers[0], 30);
     assert_place(wheel, &timers[0], 2, 1);
-    wheel->slots[tkw_wheel_dial(wheel)->levels[1].first + 1].direct.turn =
+    wheel->slot[tkw_wheel_dial(wheel)->levels[1].first + 1].direct.turn =
         UINT32_MAX - 6;
     for (size_t i = 1; i < 20; i++)
         tkw_wheel_arm(wheel, &timers[i], 30);
@@ -325,8 +325,8 @@ static void order_survives_the_end_of_turns(void **state)
         tkw_wheel_arm(wheel, &timers[i], 400);
     tkw_wheel_advance(wheel, 20);
 
-    wheel->slots[10].fallen.turn = UINT32_MAX - 3;
-    wheel->slots[10].direct.turn = UINT32_MAX - 1;
+    wheel->slot[10].fallen.turn = UINT32_MAX - 3;
+    wheel->slot[10].direct.turn = UINT32_MAX - 1;
     for (size_t i = 20; i < 40; i++)
         tkw_wheel_arm(wheel, &timers[i], 30);
     assert_sound(wheel);

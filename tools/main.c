@@ -41,7 +41,7 @@ static int run(int argc, char **argv)
         usage(stdout);
         return EXIT_FINE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0 && argc == 2) {
         printf("tickwheel %s\n", tkw_version());
         return EXIT_FINE;
     }

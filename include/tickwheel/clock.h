@@ -16,7 +16,8 @@
  * All times are in nanoseconds since whenever the clock says; UINT64_MAX is
  * never.
  *
- * Threads: *any thread*, for everything in this header but open and close.
+ * Threads: *any thread*, for everything in this header that does not say
+ * *owner*.
  */
 #ifndef TICKWHEEL_CLOCK_H
 #define TICKWHEEL_CLOCK_H
@@ -87,8 +88,8 @@ TKW_EXPORT void tkw_hand_close(struct tkw_hand *hand);
 /* The clock, for a service's configuration. */
 TKW_EXPORT const struct tkw_clock *tkw_hand_clock(const struct tkw_hand *hand);
 
-/* Make timers follow when it is set back, or not (at first: not).  Before a
- * service is opened with it. */
+/* Make timers follow when it is set back, or not (at first: not).  *Owner*:
+ * before a service is opened with it. */
 TKW_EXPORT void tkw_hand_be_wall(struct tkw_hand *hand, bool is_wall);
 
 /* The time it shows. */

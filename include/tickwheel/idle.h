@@ -97,7 +97,7 @@ TKW_EXPORT const char *
 tkw_idle_config_fault(const struct tkw_idle_config *config);
 
 /*
- * Open a tracker.  NULL is the configuration {0}.
+ * Open a tracker.  NULL is the configuration {0}.  *Any thread*.
  *
  * Returns 0 and the tracker in `*idle`, or with `*idle` untouched:
  *   -EINVAL  something in the configuration is wrong: the function above says

@@ -28,7 +28,8 @@
  * Promises, beyond those of idle.h:
  *   - a key is handed out once, and then no longer held: to touch it again adds
  *     it again, and touch says so;
- *   - on_silent runs with no lock held; it may call anything but close;
+ *   - on_silent runs with no lock held; it may call anything but close, and
+ *     returns (no C++ exception gets out of it);
  *   - nothing wakes up while no key can have gone silent (but maybe once for a
  *     key that was forgotten).
  *

@@ -118,7 +118,7 @@ TKW_EXPORT const char *
 tkw_pool_config_fault(const struct tkw_pool_config *config);
 
 /*
- * Open a pool.  NULL is the configuration {0}.
+ * Open a pool.  NULL is the configuration {0}.  *Any thread*.
  *
  * Returns 0 and the pool in `*pool`, or with `*pool` untouched:
  *   -EINVAL  something in the configuration is wrong: the function above says

@@ -62,7 +62,8 @@
  *
  * The last three may be NULL (but without on_release nobody tells you that an
  * operation may be freed, before close has returned).  They run with no lock
- * held and may call anything, but not close; what they complete calls back
+ * held and may call anything, but not close, and return (no C++ exception gets
+ * out of one); what they complete calls back
  * inside of them, and so on, as deep as the stack is.  Timeouts run in a thread
  * of the service, where `executor` says.
  *
@@ -216,7 +217,8 @@ TKW_EXPORT bool tkw_purgatory_withdraw(struct tkw_purgatory *purgatory,
 
 /*
  * Tell how an operation has ended, in on_complete, on_expire or on_release, or
- * after that; in `each` it is still TKW_WAITING.  *Any thread*.
+ * after that; when cancel or close hands it back it is still TKW_WAITING.  *Any
+ * thread*.
  */
 TKW_EXPORT enum tkw_outcome
 tkw_operation_outcome(const struct tkw_operation *operation);

@@ -43,10 +43,11 @@
  * Caveats.  A child of fork() must not use the service, nor close it: its
  * threads are not there.  Nothing here may be called from a signal handler.
  * The service's threads take no signals.  Two callbacks that wait for each
- * other's end, by tkw_service_cancel_sync(), wait for ever.
+ * other's end, by tkw_service_cancel_sync(), wait for ever.  Callbacks return:
+ * a C++ exception or a longjmp() out of one leaves the service unusable.
  *
- * Threads: each function says *any thread*, *any thread, not in a callback*
- * (of the same service) or *owner*.
+ * Threads: each function says *owner*, or *any thread*, which means in
+ * callbacks as well, or *any thread, not in a callback* of the same service.
  */
 #ifndef TICKWHEEL_SERVICE_H
 #define TICKWHEEL_SERVICE_H
@@ -140,6 +141,7 @@ struct tkw_plan {
     uint64_t slack_ns;   /* each may be later, by up to this, to be at the same
                             tick as others that may */
     struct tkw_owner *owner; /* NULL: nobody */
+    uint64_t reserved[2];    /* must be 0 */
 };
 
 /*
@@ -293,7 +295,8 @@ TKW_EXPORT int tkw_service_arm_at(struct tkw_service *service,
 /*
  * Arm a timer as planned.  *Any thread*.  Returns what tkw_service_arm() does;
  * -EINVAL also if the plan contradicts itself (a period and a `next`, `missed`
- * without a period), or names an executor that the service does not have.
+ * without a period), names an executor that the service does not have, or has
+ * something in a reserved field.
  *
  * A timer that repeats keeps its handle until it is over: cancelled, or ended
  * by its `next`.  Its calls are `period_ns` apart from the first on, however
@@ -426,7 +429,8 @@ tkw_service_stats(struct tkw_service *service);
 
 /*
  * Write the stats as text that Prometheus reads, ended by a 0.  `labels` go
- * with each: `service="mail"`, say; NULL: none.  *Any thread*.
+ * with each: `service="mail"`, say; NULL: none.  Lines that begin with a # are
+ * to be there once: leave out those of a second service.  *Any thread*.
  *
  * Returns how long the text is, without the 0.  If that is not less than `size`
  * it was cut off there; with 0 nothing is written.

@@ -1,7 +1,7 @@
 /*
  * version.h - which tickwheel this is.
  *
- *     assert(strcmp(tkw_version(), TKW_VERSION) == 0);
+ *     printf("compiled for %s, running %s\n", TKW_VERSION, tkw_version());
  *
  * Versions are semantic.  Until 1.0 a new minor version may change the
  * interface, and is another library to the linker (libtickwheel.so.0.9); from
@@ -18,13 +18,14 @@
 extern "C" {
 #endif
 
-/* What was compiled against ... */
+/* What is compiled against. */
 #define TKW_VERSION_MAJOR 0
 #define TKW_VERSION_MINOR 9
 #define TKW_VERSION_PATCH 0
 #define TKW_VERSION "0.9.0"
 
-/* ... and what is being run, as TKW_VERSION is written. */
+/* What is being run, as TKW_VERSION is written.  A later patch may take the
+ * place of what was compiled against. */
 TKW_EXPORT const char *tkw_version(void);
 
 #ifdef __cplusplus

@@ -103,7 +103,7 @@ struct tkw_slot {
 struct tkw_wheel {
     tkw_tick now;           /* the last finished tick */
     tkw_tick wake;          /* no slot begins before this; 0: not known */
-    struct tkw_slot *slots; /* of all levels, lowest first */
+    struct tkw_slot *slot;  /* those of all levels, lowest first */
     struct tkw_link ready;  /* expired, in order, to be popped */
     struct tkw_link never;  /* armed for TKW_NEVER */
     struct tkw_link due;    /* expired, on a tick that is not finished ... */

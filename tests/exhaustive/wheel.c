@@ -238,7 +238,7 @@ static void put(struct text *text)
     put_queue(text, &wheel->moving.fallen, true);
     put_queue(text, &wheel->moving.direct, true);
     for (uint32_t i = 0; i < wheel->dial.slot_count; i++) {
-        const struct tkw_slot *slot = &wheel->slots[i];
+        const struct tkw_slot *slot = &wheel->slot[i];
 
         if (slot->fallen.turn == 0 && slot->direct.turn == 0)
             continue;

@@ -1,6 +1,5 @@
 /* version.c - the snippets of version.h. */
-#include <assert.h>
-#include <string.h>
+#include <stdio.h>
 
 #include <tickwheel/version.h>
 
