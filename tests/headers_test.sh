@@ -39,10 +39,10 @@ for header in tickwheel.h tickwheel/*.h; do
         compile "$cxx" -x c++ -std=c++17
     printf '#include <%s>\n' "$header" |
         "$CC" -x c -std=gnu11 -fgnu89-inline -I. -c -o "$work/old.o" -
-    [ -z "$(nm --defined-only "$work/old.o" | grep ' T ')" ] || {
+    if nm --defined-only "$work/old.o" | grep ' T '; then
         echo "$header: defines functions with -fgnu89-inline"
         exit 1
-    }
+    fi
     count=$((count + 1))
 done
 [ $count -gt 0 ]
