@@ -27,6 +27,10 @@ enum workload {
     WORST_STEP,  /* the longest single step of the former, in ns */
     EMPTY,       /* n pending far away: advance by a tick with nothing due */
     BYTES,       /* resident bytes per pending timer */
+    D1,          /* connections that go silent now and then; per packet */
+    D2,          /* a burst of tasks, due in half an hour; per task */
+    D2_WORST,    /* the longest step of that, in ns */
+    D3,          /* requests, nearly all done in time; per request */
     WORKLOADS
 };
 
@@ -46,7 +50,8 @@ struct bench_load {
 struct bench_structure {
     const char *name;
     size_t n_max; /* beyond this it would take for ever */
-    /* Each returns ns per operation (BYTES: bytes); NULL: cannot do it. */
+    /* Each returns ns per operation (BYTES: bytes), or below 0 if not all have
+     * fired that should have; NULL: cannot do it. */
     double (*run[WORKLOADS])(const struct bench_load *load);
 };
 
@@ -72,6 +77,9 @@ double floor_relink(const struct bench_load *load);
 
 /* And for records found by handles: no pool can cancel for less. */
 double floor_by_handle(const struct bench_load *load);
+
+/* A random permutation of 0 to n-1, to be freed. */
+uint32_t *bench_order(size_t n, uint64_t seed);
 
 double bench_now_ns(void);
 size_t bench_resident_bytes(void);

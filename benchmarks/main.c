@@ -29,6 +29,10 @@ const char *const workload_names[WORKLOADS] = {
     [WORST_STEP] = "worst step",
     [EMPTY] = "empty",
     [BYTES] = "bytes",
+    [D1] = "d1",
+    [D2] = "d2",
+    [D2_WORST] = "d2 worst",
+    [D3] = "d3",
 };
 
 const char *const spread_names[SPREADS] = {
@@ -84,7 +88,7 @@ static const char usage_text[] =
     "                       10000000\n"
     "    --workloads LIST   of arm, cancel, cancel+drop, rearm, touch,\n"
     "                       'fire steps', 'fire jumps', 'worst step', empty,\n"
-    "                       bytes\n"
+    "                       bytes, d1, d2, 'd2 worst', d3\n"
     "    --structures LIST  of floor, wheel, pool, pool_cold, heap, list\n"
     "    --delays LIST      of uniform (1 ms to 60 s), log-uniform (1 ms to 1 "
     "h)\n"
@@ -181,7 +185,8 @@ static void add_workload(struct plan *plan, size_t n, enum spread spread,
             .n = n,
             .spread = spread,
             .run = structure->run[workload],
-            .is_timed = workload != WORST_STEP && workload != BYTES,
+            .is_timed = workload != WORST_STEP && workload != BYTES &&
+                        workload != D2_WORST,
         };
         add_cell(plan, cell);
     }

@@ -4,4 +4,5 @@
  */
 #define STRUCTURE pool
 #define HANDLE_IS_COLD 0
+#define CANNOT_D3 /* handles are told from numbers, while none was cancelled */
 #include "pool_handles.h"

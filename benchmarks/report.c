@@ -39,7 +39,7 @@ static void print_row(const struct report *report, const struct cell *cell,
     double median = cell_median(cell);
     const char *unit = strcmp(cell->workload, "bytes") == 0 ? "B " : "ns";
     double scale = 1;
-    if (strcmp(cell->workload, "worst step") == 0) {
+    if (strstr(cell->workload, "worst") != NULL) {
         unit = "us";
         scale = 1000;
     }

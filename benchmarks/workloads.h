@@ -18,6 +18,9 @@
  *
  *     static bool renew(struct state *s, uint64_t deadline);  pop, arm again
  *
+ * and CANNOT_D3 if a timer that was cancelled cannot be armed by its number, and
+ * CANNOT_NEXT, in place of next(), if it cannot tell.
+ *
  * What is measured is in functions of their own, named after the workload, so
  * that an instruction counter can be told to look at nothing else.
  */
@@ -33,6 +36,15 @@ enum {
     TOUCH_WARM_UP_MS = 20000,
     TOUCH_OPS_MIN = 5000000,
     EMPTY_STEPS = 2000000,
+    D1_EVERY_MS = 22500,
+    D1_WARM_UP_MS = 30000,
+    D1_MS = 60000,
+    D2_BURST_MS = 1000,
+    D2_DELAY_MS = 1800000,
+    D3_TIMEOUT_MS = 30000,
+    D3_DONE_EVERY_MS = 100,
+    D3_WARM_UP_MS = 10000,
+    D3_MS = 60000,
 };
 
 /* Take an expired timer and arm it again.  Returns false if there is none. */
@@ -87,6 +99,7 @@ MEASURED size_t measured_fire_steps(struct state *s, uint64_t end)
     return fired;
 }
 
+#ifndef CANNOT_NEXT
 MEASURED size_t measured_fire_jumps(struct state *s)
 {
     size_t fired = 0;
@@ -97,6 +110,7 @@ MEASURED size_t measured_fire_jumps(struct state *s)
     }
     return fired;
 }
+#endif
 
 MEASURED size_t measured_empty(struct state *s, size_t steps)
 {
@@ -108,30 +122,112 @@ MEASURED size_t measured_empty(struct state *s, size_t steps)
     return fired;
 }
 
+/* A limit of 30 s, and a packet from each so often; of every `silent`th, if
+ * that is not 0, none comes. */
+struct packets {
+    uint64_t every_ms;
+    uint32_t silent;
+};
+
+static inline size_t packets_until(const struct packets *packets, size_t n,
+                                   uint64_t now)
+{
+    return (size_t)(now * n / packets->every_ms);
+}
+
 /*
- * Touch timers while time goes by, from `from` to `to`: all of them once every
- * 10 s, in random order.  What fires all the same starts anew.
+ * Touch timers while time goes by, from `from` to `to`: all of them once in so
+ * often, in random order.  What fires all the same starts anew.
  */
-MEASURED size_t measured_touch(struct state *s, const struct bench_load *load,
-                               uint64_t from, uint64_t to)
+static inline size_t touch_through(struct state *s,
+                                   const struct bench_load *load, uint64_t from,
+                                   uint64_t to, struct packets packets)
 {
     size_t touches = 0;
-    size_t at = 0;
+    size_t at = packets_until(&packets, load->n, from - 1) % load->n;
     for (uint64_t now = from; now < to; now++) {
         advance(s, now);
         while (renew(s, now + TOUCH_LIMIT_MS))
             continue;
 
-        size_t due = (size_t)(now * load->n / TOUCH_EVERY_MS -
-                              (now - 1) * load->n / TOUCH_EVERY_MS);
+        size_t due = packets_until(&packets, load->n, now) -
+                     packets_until(&packets, load->n, now - 1);
         for (size_t i = 0; i < due; i++) {
-            touch(s, load->order[at], now + TOUCH_LIMIT_MS);
+            uint32_t id = load->order[at];
             at = at + 1 < load->n ? at + 1 : 0;
+            if (packets.silent != 0 && id % packets.silent == 0)
+                continue;
+            touch(s, id, now + TOUCH_LIMIT_MS);
+            touches++;
         }
-        touches += due;
     }
     return touches;
 }
+
+MEASURED size_t measured_touch(struct state *s, const struct bench_load *load,
+                               uint64_t from, uint64_t to)
+{
+    const struct packets packets = {TOUCH_EVERY_MS, 0};
+    return touch_through(s, load, from, to, packets);
+}
+
+MEASURED size_t measured_d1(struct state *s, const struct bench_load *load,
+                            uint64_t from, uint64_t to)
+{
+    const struct packets packets = {D1_EVERY_MS, 100};
+    return touch_through(s, load, from, to, packets);
+}
+
+/*
+ * A burst of tasks, all of them created in a second and due half an hour after
+ * that, and every millisecond until then.  Returns how many have fired.
+ */
+static inline size_t burst_through(struct state *s, size_t n, double *worst_ns)
+{
+    size_t fired = 0;
+    uint32_t armed = 0;
+    double before = bench_now_ns();
+    for (uint64_t now = 1; now <= D2_BURST_MS + D2_DELAY_MS; now++) {
+        advance(s, now);
+        while (pop(s) != NO_TIMER)
+            fired++;
+        size_t end = now < D2_BURST_MS ? n * now / D2_BURST_MS : n;
+        while (armed < end)
+            arm(s, armed++, now + D2_DELAY_MS);
+        if (worst_ns == NULL)
+            continue;
+        double after = bench_now_ns();
+        *worst_ns = after - before > *worst_ns ? after - before : *worst_ns;
+        before = after;
+    }
+    return fired;
+}
+
+MEASURED size_t measured_d2(struct state *s, size_t n)
+{
+    return burst_through(s, n, NULL);
+}
+
+#ifndef CANNOT_D3
+/*
+ * Requests of which nearly all are done before their timeout: every millisecond
+ * a hundred are, and others take their places.
+ */
+MEASURED void measured_d3(struct state *s, const struct bench_load *load,
+                          uint64_t *dice, uint64_t from, uint64_t to)
+{
+    for (uint64_t now = from; now < to; now++) {
+        advance(s, now);
+        while (renew(s, now + D3_TIMEOUT_MS))
+            continue;
+        for (unsigned i = 0; i < D3_DONE_EVERY_MS; i++) {
+            uint32_t id = (uint32_t)bench_below(dice, load->n);
+            cancel(s, id);
+            arm(s, id, now + D3_TIMEOUT_MS);
+        }
+    }
+}
+#endif
 
 /* A workload needs n timers pending first. */
 static struct state *make_pending(const struct bench_load *load)
@@ -189,12 +285,20 @@ static double run_rearm(const struct bench_load *load)
     return took / (double)ops;
 }
 
-static double run_touch(const struct bench_load *load)
+/* As many in each millisecond of the limit. */
+static struct state *make_spread(const struct bench_load *load, uint64_t *dice)
 {
     struct state *s = make(load->n);
-    uint64_t dice = load->seed;
+    *dice = load->seed;
     for (uint32_t id = 0; id < load->n; id++)
-        arm(s, id, 1 + bench_below(&dice, TOUCH_LIMIT_MS));
+        arm(s, id, 1 + bench_below(dice, TOUCH_LIMIT_MS));
+    return s;
+}
+
+static double run_touch(const struct bench_load *load)
+{
+    uint64_t dice;
+    struct state *s = make_spread(load, &dice);
 
     /* A limit long, or longer where n is small. */
     uint64_t length = TOUCH_LIMIT_MS;
@@ -218,9 +322,10 @@ static double run_fire_steps(const struct bench_load *load)
     size_t fired = measured_fire_steps(s, last_deadline(load));
     double took = bench_now_ns() - began;
     unmake(s);
-    return took / (double)fired;
+    return fired == load->n ? took / (double)fired : -1;
 }
 
+#ifndef CANNOT_NEXT
 static double run_fire_jumps(const struct bench_load *load)
 {
     struct state *s = make_pending(load);
@@ -228,8 +333,9 @@ static double run_fire_jumps(const struct bench_load *load)
     size_t fired = measured_fire_jumps(s);
     double took = bench_now_ns() - began;
     unmake(s);
-    return took / (double)fired;
+    return fired == load->n ? took / (double)fired : -1;
 }
+#endif
 
 static double run_worst_step(const struct bench_load *load)
 {
@@ -273,6 +379,54 @@ static double run_bytes(const struct bench_load *load)
     return (double)(after - before) / (double)load->n;
 }
 
+static double run_d1(const struct bench_load *load)
+{
+    const uint64_t from = 1 + D1_WARM_UP_MS;
+    uint64_t dice;
+    struct state *s = make_spread(load, &dice);
+    measured_d1(s, load, 1, from);
+    double began = bench_now_ns();
+    size_t touches = measured_d1(s, load, from, from + D1_MS);
+    double took = bench_now_ns() - began;
+    unmake(s);
+    return took / (double)touches;
+}
+
+static double run_d2(const struct bench_load *load)
+{
+    struct state *s = make(load->n);
+    double began = bench_now_ns();
+    size_t fired = measured_d2(s, load->n);
+    double took = bench_now_ns() - began;
+    unmake(s);
+    return fired == load->n ? took / (double)load->n : -1;
+}
+
+/* Apart from the former: a clock that is read at every step takes its time. */
+static double run_d2_worst(const struct bench_load *load)
+{
+    double worst_ns = 0;
+    struct state *s = make(load->n);
+    size_t fired = burst_through(s, load->n, &worst_ns);
+    unmake(s);
+    return fired == load->n ? worst_ns : -1;
+}
+
+#ifndef CANNOT_D3
+static double run_d3(const struct bench_load *load)
+{
+    const uint64_t from = 1 + D3_WARM_UP_MS;
+    uint64_t dice;
+    struct state *s = make_spread(load, &dice);
+    measured_d3(s, load, &dice, 1, from);
+    double began = bench_now_ns();
+    measured_d3(s, load, &dice, from, from + D3_MS);
+    double took = bench_now_ns() - began;
+    unmake(s);
+    return took / ((double)D3_MS * D3_DONE_EVERY_MS);
+}
+#endif
+
 #define NAME_OF_(structure) #structure
 #define NAME_OF(structure) NAME_OF_(structure)
 #define SYMBOL_OF_(structure) bench_##structure
@@ -289,9 +443,17 @@ const struct bench_structure SYMBOL_OF(STRUCTURE) = {
             [REARM] = run_rearm,
             [TOUCH] = run_touch,
             [FIRE_STEPS] = run_fire_steps,
+#ifndef CANNOT_NEXT
             [FIRE_JUMPS] = run_fire_jumps,
+#endif
             [WORST_STEP] = run_worst_step,
             [EMPTY] = run_empty,
             [BYTES] = run_bytes,
+            [D1] = run_d1,
+            [D2] = run_d2,
+            [D2_WORST] = run_d2_worst,
+#ifndef CANNOT_D3
+            [D3] = run_d3,
+#endif
         },
 };
