@@ -242,7 +242,7 @@ static bool check_layout(const struct tkw_dial *dial)
         if (level->first != own->first || level->size_mask != own->size_mask ||
             level->tick_shift != own->tick_shift)
             return false;
-        if (i > 0 && level->tick != level[-1].tick * level[-1].size)
+        if (level->tick != (i > 0 ? level[-1].tick * level[-1].size : 1))
             return false;
     }
     index_distances(&fresh);

@@ -87,18 +87,28 @@ static inline tkw_tick dial_next(const struct tkw_dial *dial)
     return next;
 }
 
-/* Move every hand.  Where one does not move, none above it does. */
-static inline void dial_turn(struct tkw_dial *dial, tkw_tick now)
+/* Move the hands above the lowest.  Where one does not move, none above it
+ * does. */
+static inline void dial_turn_upper(struct tkw_dial *dial, tkw_tick now)
 {
-    TKW_ASSERT(now >= dial->now);
-    dial->now = now;
-    for (uint32_t i = 0; i < dial->level_count; i++) {
+    for (uint32_t i = 1; i < dial->level_count; i++) {
         struct tkw_level *level = &dial->levels[i];
         if (now - level->start < level->tick)
             return;
         level->hand = level_number(level, now);
         level->start = level->hand * level->tick;
     }
+}
+
+/* Move every hand.  A slot of the lowest level is a tick. */
+static inline void dial_turn(struct tkw_dial *dial, tkw_tick now)
+{
+    TKW_ASSERT(now >= dial->now);
+    TKW_ASSERT(dial->levels[0].tick == 1);
+    dial->now = now;
+    dial->levels[0].hand = now;
+    dial->levels[0].start = now;
+    dial_turn_upper(dial, now);
 }
 
 /* How many levels, from the lowest on, have a slot that begins now. */

@@ -130,21 +130,27 @@ static void queue_up(struct tkw_pool *pool, uint32_t which)
     *from = (struct slot){.chunks = 0};
 }
 
-/*
- * Move every hand, and what follows from them.  On the lowest level, where
- * nothing is drained ahead of time, that is little.
- */
-static void turn(struct tkw_pool *pool, tkw_tick now)
+static RARE void update_rings(struct tkw_pool *pool)
 {
-    struct ring *lowest = pool->rings;
-    dial_turn(&pool->dial, now);
-    lowest->low = now + 1;
-    lowest->hand = now;
-
     uint32_t i = 1;
     while (i < pool->dial.level_count &&
            pool->rings[i].hand != pool->dial.levels[i].hand)
         ring_update(pool, i++);
+}
+
+/*
+ * Move every hand, and what follows from them.  On the lowest level, where
+ * nothing is drained ahead of time, that is little; and where a hand stands
+ * still, so do those above it.
+ */
+static inline void turn(struct tkw_pool *pool, tkw_tick now)
+{
+    struct ring *rings = pool->rings;
+    dial_turn(&pool->dial, now);
+    rings[0].low = now + 1;
+    rings[0].hand = now;
+    if (rings[1].hand != pool->dial.levels[1].hand)
+        update_rings(pool);
 }
 
 /* Begin the work of a tick at which some slot begins. */
@@ -152,6 +158,7 @@ static void begin_tick(struct tkw_pool *pool, tkw_tick tick)
 {
     turn(pool, tick);
     pool->now = tick - 1;
+    pool->quiet = 0;
     pool->is_mid_tick = true;
     pool->levels_left = dial_beginning(&pool->dial);
 }
@@ -202,9 +209,9 @@ static bool begin_next(struct tkw_pool *pool, tkw_tick now)
     return true;
 }
 
-bool tkw_pool_advance_some(struct tkw_pool *pool, tkw_tick now, size_t budget)
+static RARE bool advance_through(struct tkw_pool *pool, tkw_tick now,
+                                 size_t budget)
 {
-    TKW_ASSERT(now >= pool->now);
     if (pool->is_mid_tick && now < pool->dial.now)
         now = pool->dial.now; /* an earlier advance has asked for it */
 
@@ -222,6 +229,17 @@ bool tkw_pool_advance_some(struct tkw_pool *pool, tkw_tick now, size_t budget)
         budget -= pool_spread(pool, pool->now - before, budget);
     if (pool_has_many_dead(pool) && budget >= CHUNK_ENTRIES)
         pool_sweep(pool);
+    pool->quiet = pool_quiet_until(pool, pool->wake);
+    return true;
+}
+
+bool tkw_pool_advance_some(struct tkw_pool *pool, tkw_tick now, size_t budget)
+{
+    TKW_ASSERT(now >= pool->now);
+    if (now >= pool->quiet || pool_has_many_dead(pool))
+        return advance_through(pool, now, budget);
+    turn(pool, now);
+    pool->now = now;
     return true;
 }
 

@@ -19,12 +19,6 @@
 
 #include "pool_inner.h"
 
-/*
- * What is rare is a function of its own, called last, so that what is common
- * needs no stack: see wheel.c.
- */
-#define RARE __attribute__((noinline))
-
 /* Armings between two looks at whether there is much to sweep, and between two
  * chunks swept while there is. */
 enum {
@@ -43,6 +37,7 @@ RARE void slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
         pool->busy |= UINT64_C(1) << level;
         pool->wake = 0;
     }
+    pool->quiet = 0;
     stream_open(pool, slot, stream);
     if (slot->chunks >= TKW_CROWDED_CHUNKS && level > 0)
         pool->crowds |= UINT64_C(1) << level;

@@ -226,8 +226,10 @@ static bool check_time(const struct tkw_pool *pool)
     if (!tkw_dial_check(&pool->dial))
         return false;
     if (pool->is_mid_tick)
-        return pool->now == pool->dial.now - 1;
-    return pool->now == pool->dial.now && pool->wake <= pool_next_slot(pool);
+        return pool->now == pool->dial.now - 1 && pool->quiet == 0;
+    tkw_tick next = pool_next_slot(pool);
+    return pool->now == pool->dial.now && pool->wake <= next &&
+           pool->quiet <= pool_quiet_until(pool, next);
 }
 
 static bool check_marking(const struct tkw_pool *pool)

@@ -305,6 +305,25 @@ size_t pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget)
     return budget - left;
 }
 
+/*
+ * Until when nothing is to be done but to move the hands, no slot beginning
+ * before `wake`; 0: something is.  A level's next slot is another one when its
+ * hand moves.
+ */
+tkw_tick pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake)
+{
+    tkw_tick quiet = wake;
+    for (uint64_t crowds = pool->crowds; crowds != 0; crowds &= crowds - 1) {
+        uint32_t level = (uint32_t)__builtin_ctzll(crowds);
+        if (has_crowd(pool, level))
+            return 0;
+        const struct tkw_level *own = &pool->dial.levels[level];
+        tkw_tick begin = (own->hand + 1) * own->tick;
+        quiet = begin < quiet ? begin : quiet;
+    }
+    return quiet;
+}
+
 /* When the next share of a large crowd is due, TKW_WAKE_SHARE timers of it. */
 tkw_tick pool_next_share(const struct tkw_pool *pool, uint32_t level)
 {

@@ -22,6 +22,7 @@
 #include <tickwheel/pool.h>
 
 #include "dial_inline.h"
+#include "rare.h"
 #include "stream.h"
 
 /* Of an entry.  What remains of 64 bits is the index. */
@@ -171,6 +172,7 @@ struct tkw_pool {
     uint64_t busy;   /* bit i is set: level i+1 has an occupied slot */
     uint64_t crowds; /* not set: level i+1 has no crowded slot, or is level 1 */
     tkw_tick wake;   /* no slot begins before this; 0: not known */
+    tkw_tick quiet;  /* and no crowd moves before this; 0: not known */
     uint32_t slot_count;
     uint32_t levels_left; /* not yet emptied in an unfinished tick */
     bool is_mid_tick;     /* dial.now is not finished: a budget ran out */
@@ -232,6 +234,7 @@ struct tkw_pool {
 #define pool_fall tkw_inner_pool_fall
 #define pool_help tkw_inner_pool_help
 #define pool_spread tkw_inner_pool_spread
+#define pool_quiet_until tkw_inner_pool_quiet_until
 #define pool_next_share tkw_inner_pool_next_share
 #define pool_next_slot tkw_inner_pool_next_slot
 #define pool_sweep tkw_inner_pool_sweep
@@ -268,6 +271,7 @@ size_t pool_fall(struct tkw_pool *pool, uint32_t level, uint64_t number,
                  size_t most);
 void pool_help(struct tkw_pool *pool, uint32_t level);
 size_t pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget);
+tkw_tick pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake);
 tkw_tick pool_next_share(const struct tkw_pool *pool, uint32_t level);
 
 /* pool_advance.c */

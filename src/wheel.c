@@ -53,6 +53,7 @@
 
 #include "dial_inline.h"
 #include "queue.h"
+#include "rare.h"
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct tkw_timer) == 32,
                "a timer takes 32 bytes");
@@ -62,14 +63,6 @@ _Static_assert(_Alignof(struct tkw_wheel) >= _Alignof(uint64_t) &&
                    sizeof(struct tkw_wheel) % _Alignof(uint64_t) == 0 &&
                    sizeof(struct tkw_slot) % _Alignof(uint64_t) == 0,
                "the occupancy words can follow the slots");
-
-/*
- * Arm, postpone and cancel are called by the million on timers that are in no
- * cache.  What they cost is how many of them a processor can have under way at
- * once while it waits for memory: few instructions, few stores.  So what is
- * rare there is a function of its own, called last; the rest needs no stack.
- */
-#define RARE __attribute__((noinline))
 
 static inline bool is_armed(const struct tkw_timer *timer)
 {
@@ -325,6 +318,7 @@ static void begin_tick(struct tkw_wheel *wheel, tkw_tick tick)
 {
     dial_turn(&wheel->dial, tick);
     wheel->now = tick - 1;
+    wheel->wake = 0;
     wheel->is_mid_tick = true;
     wheel->levels_left = dial_beginning(&wheel->dial);
 }
@@ -360,22 +354,37 @@ static bool begin_next(struct tkw_wheel *wheel, tkw_tick now)
     return true;
 }
 
-bool tkw_wheel_advance_some(struct tkw_wheel *wheel, tkw_tick now,
-                            size_t budget)
+/* Move time to `now`, no slot beginning. */
+static inline void pass(struct tkw_wheel *wheel, tkw_tick now)
 {
-    TKW_ASSERT(now >= wheel->now);
+    dial_turn(&wheel->dial, now);
+    wheel->now = now;
+}
+
+static RARE bool advance_through(struct tkw_wheel *wheel, tkw_tick now,
+                                 size_t budget)
+{
     if (wheel->is_mid_tick && now < wheel->dial.now)
         now = wheel->dial.now; /* an earlier advance has asked for it */
 
     while (now > wheel->now) {
         if (!wheel->is_mid_tick && !begin_next(wheel, now)) {
-            dial_turn(&wheel->dial, now);
-            wheel->now = now;
+            pass(wheel, now);
         } else if (!finish_tick(wheel, &budget)) {
             wheel->counters.stops++;
             return false;
         }
     }
+    return true;
+}
+
+bool tkw_wheel_advance_some(struct tkw_wheel *wheel, tkw_tick now,
+                            size_t budget)
+{
+    TKW_ASSERT(now >= wheel->now);
+    if (now >= wheel->wake)
+        return advance_through(wheel, now, budget);
+    pass(wheel, now);
     return true;
 }
 

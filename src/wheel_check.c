@@ -188,13 +188,13 @@ bool tkw_wheel_check(const struct tkw_wheel *wheel)
     if (!tkw_dial_check(&wheel->dial))
         return false;
     if (wheel->is_mid_tick) {
-        if (wheel->now != tick - 1)
+        if (wheel->now != tick - 1 || wheel->wake != 0)
             return false;
     } else if (wheel->now != tick || !list_is_empty(&wheel->due) ||
                !list_is_empty(&wheel->late)) {
         return false;
     }
-    if (!wheel->is_mid_tick && wheel->wake > dial_next(&wheel->dial))
+    if (wheel->wake > dial_next(&wheel->dial))
         return false;
     if (!check_shelf(&wheel->ready, 0, wheel->now, &count) ||
         !check_shelf(&wheel->never, TKW_NEVER, TKW_NEVER, &count) ||

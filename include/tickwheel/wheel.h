@@ -102,7 +102,8 @@ struct tkw_slot {
 /* The wheel; its slots follow it in memory.  All fields are private. */
 struct tkw_wheel {
     tkw_tick now;           /* the last finished tick */
-    tkw_tick wake;          /* no slot begins before this; 0: not known */
+    tkw_tick wake;          /* no slot begins before this; 0: not known, or
+                               a tick is not finished */
     struct tkw_slot *slot;  /* those of all levels, lowest first */
     struct tkw_link ready;  /* expired, in order, to be popped */
     struct tkw_link never;  /* armed for TKW_NEVER */

@@ -1,0 +1,15 @@
+/*
+ * rare.h - what seldom happens, out of the way of what happens by the million.
+ *
+ * Arm, postpone and cancel are called by the million on timers that are in no
+ * cache.  What they cost is how many of them a processor can have under way at
+ * once while it waits for memory: few instructions, few stores.  So what is
+ * rare there is a function of its own, called last; the rest needs no stack.
+ * The same is true of steps of time in which nothing is due.
+ */
+#ifndef TKW_RARE_H
+#define TKW_RARE_H
+
+#define RARE __attribute__((noinline))
+
+#endif
