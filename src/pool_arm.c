@@ -17,6 +17,7 @@
  */
 #include <errno.h>
 
+#include "pool_ahead.h"
 #include "pool_inner.h"
 
 /* Armings between two looks at whether there is much to sweep, and between two
@@ -403,4 +404,11 @@ bool tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle)
     timer->word ^= IS_ARMED ^ IS_CANCELLED;
     pool->counters.cancelled++;
     return true;
+}
+
+void pool_send_for(const struct tkw_pool *pool, tkw_handle handle)
+{
+    uint32_t index = (uint32_t)handle;
+    if (index < pool->used)
+        __builtin_prefetch(record_at(pool, index), 1);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "pool_ahead.h"
 #include "probes.h"
 #include "service_inner.h"
 
@@ -157,21 +158,47 @@ void job_give_back(struct shard *shard, struct job *job)
     shard->free = job->index + 1;
 }
 
-/* Take out of the pool what was cancelled, at most so many. */
+/* The next job of a stack of those cancelled, or NULL; the one behind it is sent
+ * for. */
+static struct job *take_cancelled(struct shard *shard, unsigned which)
+{
+    uint32_t *reaping = &shard->reaping[which];
+    if (*reaping == 0) {
+        if (sync_get_relaxed(&shard->cancelled[which]) == 0)
+            return NULL;
+        /* Acquire: the links were written before the top was. */
+        uint64_t taken = sync_exchange_acquire(&shard->cancelled[which], 0);
+        *reaping = (uint32_t)taken;
+        shard->reaped += taken >> CANCELLED_SHIFT;
+    }
+    struct job *job = job_at(shard, *reaping - 1);
+    *reaping = job->next;
+    job_send_for(shard, *reaping);
+    return job;
+}
+
+/*
+ * Take out of the pool what was cancelled, at most so many.  All that is known
+ * of them has left the cache long ago, mostly.  So there are two stacks, and
+ * from one to the next look at it the job on its top is on its way; and what
+ * the pool knows of a job is sent for this time, and next time, when it has
+ * come, the job is given back.  One that is not in the pool yet is given back
+ * at once: it is here.
+ */
 void shard_reap_some(struct shard *shard, uint32_t most)
 {
-    for (; most > 0; most--) {
-        if (shard->reaping == 0) {
-            if (sync_get_relaxed(&shard->cancelled) == 0)
-                return;
-            /* Acquire: the links were written before the top was. */
-            uint64_t cancelled = sync_exchange_acquire(&shard->cancelled, 0);
-            shard->reaping = (uint32_t)cancelled;
-            shard->reaped += cancelled >> CANCELLED_SHIFT;
+    for (uint32_t left = most; left > 0 && shard->sent_for_count > 0; left--)
+        job_give_back(shard, shard->sent_for[--shard->sent_for_count]);
+    for (uint32_t i = 0; i < most && shard->sent_for_count < TKW_REAPED; i++) {
+        struct job *job = take_cancelled(shard, i % STACKS);
+        if (job == NULL)
+            continue;
+        if (timer_is_waiting(shard, job)) {
+            job_give_back(shard, job);
+            continue;
         }
-        struct job *job = job_at(shard, shard->reaping - 1);
-        shard->reaping = job->next;
-        job_give_back(shard, job);
+        pool_send_for(shard->pool, job->timer);
+        shard->sent_for[shard->sent_for_count++] = job;
     }
 }
 
@@ -179,13 +206,14 @@ void shard_reap_some(struct shard *shard, uint32_t most)
  * it was cancelled before it ran, else 0. */
 void job_push(struct shard *shard, struct job *job, uint32_t cancelled)
 {
+    uint64_t *stack = &shard->cancelled[job->index % STACKS];
     uint64_t after;
-    uint64_t before = sync_get_relaxed(&shard->cancelled);
+    uint64_t before = sync_get_relaxed(stack);
     do {
         job->next = (uint32_t)before;
         after = ((before >> CANCELLED_SHIFT) + cancelled) << CANCELLED_SHIFT;
         after |= job->index + 1;
-    } while (!sync_replace_ordered(&shard->cancelled, &before, after));
+    } while (!sync_replace_ordered(stack, &before, after));
 }
 
 /* Count one more, if that is allowed. */
@@ -274,8 +302,10 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
     sync_put_relaxed(&job->argument, task->argument);
     job->callback = task->callback;
     bool is_fresh = job->index == shard->used;
-    if (!is_fresh)
+    if (!is_fresh) {
         shard->free = job->next;
+        job_send_for(shard, shard->free);
+    }
     uint64_t word = sync_get_relaxed(&job->word) & JOB_GENERATION;
     word += (UINT64_C(1) << JOB_GENERATION_SHIFT) | JOB_ARMED | flags;
     /* Release: after what cancel reads, and what it writes. */

@@ -11,8 +11,8 @@
  * cancel needs no lock.  All else about a job, and the pool, is guarded by the
  * mutex of its shard.
  *
- * A cancelled job is still armed in the pool.  Whoever cancels it puts it on
- * the shard's stack of cancelled jobs, and whoever holds the mutex next takes
+ * A cancelled job is still armed in the pool.  Whoever cancels it puts it on a
+ * stack of cancelled jobs of its shard, and whoever holds the mutex next takes
  * some of them out: see shard_reap().
  *
  * A crew is where callbacks run: the runner itself, or threads of ours behind a
@@ -52,6 +52,14 @@
 /* Cancelled timers taken out of a pool by one arming: twice as many as it
  * makes, so that none pile up. */
 enum { REAPED_BY_ARMING = 2 };
+
+/* Where they wait for it: see shard_reap_some(). */
+enum { STACKS = 2 };
+
+/* Taken at most, by anyone at a time. */
+#ifndef TKW_REAPED
+#define TKW_REAPED 256
+#endif
 
 /* Timers taken from a pool at a time. */
 #ifndef TKW_BATCH
@@ -146,11 +154,12 @@ struct shard {
     uint32_t owed;         /* jobs that must be able to get back into it */
     uint32_t extras_free;  /* a list of extras */
     uint32_t extras_used;
-    uint32_t free;         /* a list of jobs */
-    uint32_t reaping;      /* a list of jobs that were cancelled */
-    uint64_t reaped;       /* how many of them there ever were */
-    uint64_t announced;    /* timers armed or moved */
-    uint32_t intake_count; /* see service_timer.c */
+    uint32_t free;            /* a list of jobs */
+    uint32_t reaping[STACKS]; /* lists of jobs that were cancelled */
+    uint64_t reaped;          /* how many of them there ever were */
+    uint32_t sent_for_count;  /* see shard_reap_some() */
+    uint64_t announced;       /* timers armed or moved */
+    uint32_t intake_count;    /* see service_timer.c */
     uint32_t intake_room;
     uint32_t used; /* jobs that were ever used; read by anyone */
     uint64_t armed;
@@ -167,7 +176,8 @@ struct shard {
     tkw_tick target; /* what it was advanced to, or is being; mutex */
     struct due batch[TKW_BATCH];
 
-    struct arrival intake[TKW_INTAKE]; /* mutex */
+    struct arrival intake[TKW_INTAKE]; /* mutex, as is the next */
+    struct job *sent_for[TKW_REAPED];
 
     /* They neither move nor go before the service is closed: a stale handle
      * may ask for a job at any time.  Written under the mutex, before `used`
@@ -178,7 +188,8 @@ struct shard {
 
     /* Where cancelling threads write, apart from the rest. */
     char gap[64];
-    _Alignas(8) uint64_t cancelled; /* atomic: how many, and the list of them */
+    _Alignas(8)
+        uint64_t cancelled[STACKS]; /* atomic: how many, and the list of them */
     _Alignas(8) uint64_t
         cancelled_running; /* atomic: how many had been armed again */
     char gap_behind[64];
@@ -398,6 +409,23 @@ static inline int timer_arm(struct shard *shard, struct job *job,
     return 0;
 }
 
+/* Is a job in the intake?  Its place there would be no handle of a pool. */
+static inline bool timer_is_waiting(const struct shard *shard,
+                                    const struct job *job)
+{
+    return job->timer < shard->intake_count &&
+           shard->intake[job->timer].job == job->index + 1;
+}
+
+/* Send for the first job of a list.  (Were it not always inlined, gcc would think
+ * that a call does nothing, and leave it out.) */
+static inline __attribute__((always_inline)) void
+job_send_for(const struct shard *shard, uint32_t list)
+{
+    if (list != 0)
+        __builtin_prefetch(job_at(shard, list - 1), 1);
+}
+
 static inline tkw_handle job_handle(const struct shard *shard,
                                     const struct job *job, uint64_t word)
 {
@@ -426,10 +454,19 @@ static inline uint64_t saturating_add(uint64_t a, uint64_t b)
     return a < UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
+/* Is something cancelled that is still in the pool? */
+static inline bool shard_has_cancelled(const struct shard *shard)
+{
+    uint64_t any = shard->sent_for_count;
+    for (unsigned i = 0; i < STACKS; i++)
+        any |= shard->reaping[i] | sync_get_relaxed(&shard->cancelled[i]);
+    return any != 0;
+}
+
 /* The same as shard_reap_some(), mostly for nothing. */
 static inline void shard_reap(struct shard *shard, uint32_t most)
 {
-    if (shard->reaping != 0 || sync_get_relaxed(&shard->cancelled) != 0)
+    if (shard_has_cancelled(shard))
         shard_reap_some(shard, most);
 }
 

@@ -17,10 +17,7 @@
 #include "probes.h"
 #include "service_inner.h"
 
-enum {
-    MOVED_AT_ONCE = 2048, /* timers that move while a shard is locked */
-    REAPED_AT_ONCE = 256,
-};
+enum { MOVED_AT_ONCE = 2048 }; /* timers that move while a shard is locked */
 
 #define LATE_AGAIN_NS TKW_SECOND /* see batch_add() */
 
@@ -194,7 +191,7 @@ static void refill(struct tkw_service *service, struct shard *shard,
     shard->batch_count = 0;
     sync_lock(&shard->mutex);
     give_back_finished(shard);
-    shard_reap(shard, REAPED_AT_ONCE);
+    shard_reap(shard, TKW_REAPED);
     timer_file_all(shard);
     shard->target = tick;
     bool is_there = tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);

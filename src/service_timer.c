@@ -73,16 +73,9 @@ int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline)
                         (struct tkw_user){.pointer = job});
 }
 
-/* Is a job in the intake?  Its place there would be no handle of a pool. */
-static bool is_waiting(const struct shard *shard, const struct job *job)
-{
-    return job->timer < shard->intake_count &&
-           shard->intake[job->timer].job == job->index + 1;
-}
-
 void timer_cancel(struct shard *shard, struct job *job)
 {
-    if (!is_waiting(shard, job)) {
+    if (!timer_is_waiting(shard, job)) {
         tkw_pool_cancel(shard->pool, job->timer);
         return;
     }
@@ -93,7 +86,7 @@ void timer_cancel(struct shard *shard, struct job *job)
 
 int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline)
 {
-    if (is_waiting(shard, job)) {
+    if (timer_is_waiting(shard, job)) {
         bool was_owed = job->is_owed;
         shard->intake[job->timer].job = 0;
         job->is_owed = true; /* its old place was reserved */
@@ -110,7 +103,7 @@ int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline)
 
 int timer_postpone(struct shard *shard, struct job *job, tkw_tick deadline)
 {
-    if (is_waiting(shard, job)) {
+    if (timer_is_waiting(shard, job)) {
         struct arrival *arrival = &shard->intake[job->timer];
         if (deadline < arrival->deadline)
             return timer_rearm(shard, job, deadline);
