@@ -187,9 +187,10 @@ static struct job *take_cancelled(struct shard *shard, unsigned which)
  */
 void shard_reap_some(struct shard *shard, uint32_t most)
 {
+    TKW_ASSERT(most <= TKW_REAPED);
     for (uint32_t left = most; left > 0 && shard->sent_for_count > 0; left--)
         job_give_back(shard, shard->sent_for[--shard->sent_for_count]);
-    for (uint32_t i = 0; i < most && shard->sent_for_count < TKW_REAPED; i++) {
+    for (uint32_t i = 0; i < most; i++) {
         struct job *job = take_cancelled(shard, i % STACKS);
         if (job == NULL)
             continue;
@@ -198,6 +199,7 @@ void shard_reap_some(struct shard *shard, uint32_t most)
             continue;
         }
         pool_send_for(shard->pool, job->timer);
+        TKW_ASSERT(shard->sent_for_count < TKW_REAPED);
         shard->sent_for[shard->sent_for_count++] = job;
     }
 }

@@ -346,8 +346,7 @@ static bool finish_tick(struct tkw_wheel *wheel, size_t *budget)
 /* Begin the next tick at which a slot begins, if it comes by `now`. */
 static bool begin_next(struct tkw_wheel *wheel, tkw_tick now)
 {
-    if (now >= wheel->wake)
-        wheel->wake = dial_next(&wheel->dial);
+    wheel->wake = dial_next(&wheel->dial);
     if (now < wheel->wake || wheel->wake == TKW_NEVER)
         return false;
     begin_tick(wheel, wheel->wake);

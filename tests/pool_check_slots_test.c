@@ -18,6 +18,7 @@ static void check_sees_wrong_time(void **state)
     ASSERT_SEEN(pool, pool->is_mid_tick, true);
     ASSERT_SEEN(pool, pool->wake, 31); /* past the slot of 30 */
     ASSERT_SEEN(pool, pool->wake, TKW_NEVER);
+    ASSERT_SEEN(pool, pool->quiet, 31);
     pool->wake = 30;
     assert_true(tkw_pool_check(pool));
     pool_done(pool);
@@ -202,6 +203,7 @@ static void check_sees_faults_in_an_unfinished_tick(void **state)
     ASSERT_SEEN(pool, pool->levels_left, 0);
     ASSERT_SEEN(pool, pool->now, 40);
     ASSERT_SEEN(pool, pool->now, 38);
+    ASSERT_SEEN(pool, pool->quiet, 1);
     pool_done(pool);
     pool = stop_in_a_tick(false);
     assert_int_equal(pool->levels_left, 1);

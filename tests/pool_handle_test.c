@@ -2,6 +2,7 @@
  * pool_handle_test.c - what a handle stands for: one timer, from its arming to
  * its end, and nothing else ever after; any other number is nothing at all.
  */
+#include "pool_ahead.h"
 #include "pool_support.h"
 
 /* Every call with a handle that stands for nothing says so, and does nothing */
@@ -207,6 +208,7 @@ static void neighbours_of_a_handle_mean_nothing(void **state)
                     compare_handles) != NULL)
             continue; /* another timer, by its own handle */
         assert_means_nothing(pool, forged);
+        pool_send_for(pool, forged); /* it is no use, and does no harm */
         enum tkw_state is = tkw_pool_query(pool, forged, NULL);
         assert_true(is == TKW_STALE || is == TKW_CANCELLED);
     }

@@ -381,6 +381,7 @@ static void check_sees_what_is_broken_between_stops(void **state)
     ASSERT_SEEN(wheel, wheel->counters.armed, 8);
     ASSERT_SEEN(wheel, timers[0].home, 3);
     ASSERT_SEEN(wheel, late.home, 3);
+    ASSERT_SEEN(wheel, wheel->wake, 1); /* a step would leave it unfinished */
     ASSERT_SEEN(wheel, timers[4].turn, 5); /* still moving */
     wheel_done(wheel);
 }
