@@ -44,7 +44,7 @@ static struct state *make(size_t n)
 {
     struct state *s = bench_memory(sizeof *s);
     s->handles = HANDLE_IS_COLD ? bench_memory(n * sizeof *s->handles) : NULL;
-    s->arena.size = n * 96 + (16 << 20); /* moved timers leave entries */
+    s->arena.size = n * 96 + (4 << 20); /* moved timers leave entries */
     s->arena.memory = bench_arena(s->arena.size);
     s->allocator = (struct tkw_allocator){
         .allocate = allocate, .release = release, .context = &s->arena};

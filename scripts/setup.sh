@@ -37,6 +37,27 @@ need() {
     rm -f "${TMPDIR:-/tmp}/tickwheel-apt.$$"
 }
 
+# fetch_source PACKAGE DIRECTORY: put the tar file of a Debian source package
+# there.  The lists of source packages are kept apart from apt's own, which is not
+# configured anew.
+fetch_source() {
+    local apt=$2 file options
+    mkdir -p "$apt/parts" "$apt/lists/partial" "$apt/cache/archives/partial"
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+        case $file in
+        *.sources) sed 's/^Types:.*/Types: deb-src/' "$file" ;;
+        *.list) sed -n 's/^deb\(-src\)\?\([[:space:]]\)/deb-src\2/p' "$file" ;;
+        esac >"$apt/parts/${file##*/}" 2>/dev/null || true
+    done
+    find "$apt/parts" -empty -type f -delete
+    options=(-qq -o Dir::Etc::SourceList=/dev/null
+        -o "Dir::Etc::SourceParts=$apt/parts" -o "Dir::State::Lists=$apt/lists"
+        -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root)
+    # Lists that cannot be had are no matter if that of the package can.
+    apt-get "${options[@]}" update || true
+    (cd "$apt" && apt-get "${options[@]}" source --tar-only "$1")
+}
+
 # What it takes to build, for the scripts that source this.
 # shellcheck disable=SC2034
 packages_to_build=(gcc libc6-dev cmake make)

@@ -1,0 +1,382 @@
+"""docs/benchmarks.md, and the part of README.md that shows the results.
+
+Both are made from the results alone: every number, and every sentence about who
+is better.  What is not in the results is not on the page.
+"""
+import pathlib
+
+import charts
+import results as r
+
+PICTURES = "benchmarks"  # beside the page
+README_PICTURES = "docs/benchmarks"
+BEGIN = "<!-- field: begin (./bench --pages) -->"
+END = "<!-- field: end -->"
+WEAKEST_MAX = 10
+
+FAIRNESS = """\
+- Every peer throws the same dice: the same delays and the same order from the
+  same seed, in every language. `./bench` checks that before it measures. Each
+  repeat has another seed.
+- Every measurement runs in a process of its own, one at a time. The repeats are
+  interleaved: all peers once, then all again. Tables show medians, and in
+  brackets the lowest and the highest.
+- Only numbers of one run are compared. On shared machines absolute times drift by
+  a fifth from hour to hour.
+- Virtual time is a number that the benchmark moves: a clock that costs nothing.
+  An event loop does one pass of its loop for each step, which includes the system
+  call it polls with. That is what a step costs its users, but it is not all spent
+  on timers.
+- What can be used by many threads and what cannot are in different tables. Ours is
+  in both: the thread-safe service is also set beside event loops, which need no
+  locks.
+- Memory is what is resident in C and Rust, and in Java and Go what is alive on the
+  heap after two full collections. A garbage-collected program needs more than that
+  to run.
+- Code that is compiled while it runs has run for two seconds or more before it is
+  timed.
+- Calls in real time are made twice on the same facility, and the second time
+  counts. What a call leaves to other threads is not in its time, with one
+  exception: tokio's tasks are timed until its workers have caught up, since
+  without them nothing was armed. Netty's worker files what was armed at its next
+  tick; our service gives back what was cancelled when something is armed, and that
+  is in the time of arming.
+- D1 moves a timer for every packet. One can also note the time of a packet and look
+  at it when the timer fires, as Netty's IdleStateHandler does; that can be built on
+  any of these, and is not what is measured.
+- Settings are those that the authors of each recommend, with a tick of 1 ms; they
+  are listed above. A timer is moved by the cheapest call that a peer has for it.
+- A last row in brackets is no peer and never the best. It is there for scale: what
+  one read and write of a random element of N costs, or what the load itself costs
+  without any timers."""
+
+COLD = """\
+- {} is our pool with each handle fetched from an array of N first, as by a user who
+  has it nowhere near."""
+
+LEGEND = """\
+In bold: the best of its column, or several that read the same. "–": the peer
+cannot do it, for reasons that are listed below the tables. "skipped": it could, but
+was not asked to, for reasons listed there, too. Empty: not measured."""
+
+
+# Tables.
+
+def cell(field, name, column, winners):
+    value = field.value(name, column)
+    if value:
+        text = r.say_range(value)
+        if name not in winners:
+            return text
+        head, space, tail = text.partition(" ")
+        return f"**{head}**{space}{tail}"
+    if field.why_skipped(name, column):
+        return "skipped"
+    is_peer = name not in r.BESIDE
+    return "–" if is_peer and field.why_not(name, column.measure.workload) else ""
+
+
+def row(field, name, columns, winners):
+    columns = [r.beside_column(name, column) for column in columns]
+    return [cell(field, name, column, best)
+            for column, best in zip(columns, winners)]
+
+
+def table(field, section):
+    """The rows: ours first.  A peer that can do none of it has none."""
+    winners = [field.winners(section.names, column) for column in section.columns]
+    names = sorted(section.names, key=lambda name: name not in r.OURS)
+    headings = [column.heading for column in section.columns]
+    lines = [f"| | {' | '.join(headings)} |",
+             "|---|" + "---:|" * len(headings)]
+    for name in (*names, *filter(None, [section.beside])):
+        texts = row(field, name, section.columns, winners)
+        if any(text not in ("", "–") for text in texts):
+            lines.append(f"| {field.title(name)} | {' | '.join(texts)} |")
+    return lines
+
+
+def has_values(field, section):
+    return any(field.values(section.names, column) for column in section.columns)
+
+
+def section_lines(field, section, level="###"):
+    title = section.title[0].upper() + section.title[1:]
+    lines = ["", f"{level} {title}", "", section.about, ""]
+    if not has_values(field, section):
+        return lines + ["Not measured in this run."]
+    return [*lines, *table(field, section), "",
+            r.verdict(field, section.names, section.columns)]
+
+
+def picture(chart, directory):
+    file, title, caption = chart
+    alt = f"{title}. {caption}".replace("[", "(").replace("]", ")")
+    return ["", f"![{alt}]({directory}/{file})"]
+
+
+def pictures_of(drawn, *files):
+    """The named charts, those of them that there are."""
+    lines = []
+    for file in files:
+        for chart in drawn:
+            if chart[0] == f"{file}.svg":
+                lines += picture(chart, PICTURES)
+    return lines
+
+
+# What there is no number for.
+
+def reasons(field, workloads):
+    """Why not, for each peer: a reason, and the workloads it is the reason for."""
+    lines = []
+    for name in field.peers:
+        if name in r.BESIDE:
+            continue
+        by_reason = {}
+        for workload in workloads:
+            why = field.why_not(name, workload)
+            if why:
+                by_reason.setdefault(why, []).append(workload)
+        for why, which in by_reason.items():
+            what = "none of these" if len(which) == len(workloads) else \
+                "not " + ", ".join(which)
+            lines.append(f"- {field.title(name)}: {what}: {why}.")
+    return lines
+
+
+def skipped(field, workloads):
+    """What a peer could do but was spared: reason, sizes and workloads."""
+    found = {}
+    for (name, workload, n, delays), one in field.cells.items():
+        if "skipped" in one and workload in workloads:
+            dice = f" {delays}" if delays != "uniform" else ""
+            where = found.setdefault((name, one["skipped"], f"{n:,}{dice}"), [])
+            where.append(workload)
+    return [f"- {field.title(name)} at {size}: skipped {', '.join(which)}: {why}."
+            for (name, why, size), which in found.items()]
+
+
+def absences(field, title, workloads):
+    lines = reasons(field, workloads) + skipped(field, workloads)
+    return ["", f"### {title}", "", *lines] if lines else []
+
+
+def workloads_of(field, is_wanted):
+    """Those of which there is a cell, in the order of the first ones."""
+    known = [measure.workload for section in r.all_sections(field)
+             for measure in (column.measure for column in section.columns)]
+    return [workload for workload in dict.fromkeys(known) if is_wanted(workload)]
+
+
+# The parts of the page.
+
+def head(results):
+    quick = ["", "This was a quick run, to see that everything works. Its numbers "
+             "are rough: do not quote them."] if results["is_quick"] else []
+    return ["<!-- Made by ./bench --pages from docs/benchmarks/field.json: do not "
+            "edit. -->", "", "# Benchmarks", "",
+            "This page is generated, every number and every sentence about who is "
+            f"faster, by `./bench --pages` from what `{results['command']}` measured "
+            f"on {results['time'][:10]} at commit {results['commit']}. The numbers "
+            "are in `docs/benchmarks/field.json`. What the workloads are is said in "
+            "[benchmarks/peers/README.md](../benchmarks/peers/README.md).", *quick]
+
+
+def escaped(text):
+    return text.replace("|", "\\|")
+
+
+def builds(results):
+    on = results["machine"]
+    lines = ["", "## The machine, the builds, the settings", "",
+             f"{on['cpu']}, {on['processors']} processors, {on['memory_gb']} GB, "
+             f"{on['kernel']}. Seed {results['seed']}, everything measured "
+             f"{r.say_times(results['repeats'])}, "
+             f"{results['seconds']:,} seconds.", "",
+             "| language | compiler or machine | flags |", "|---|---|---|"]
+    for adapter in results["adapters"]:
+        lines.append(f"| {adapter['language']} | {escaped(adapter['toolchain'])} | "
+                     f"{escaped(adapter['flags'])} |")
+    for missing in results["missing"]:
+        lines += ["", f"**Missing: {missing['language']}**, and all its peers: "
+                  f"{missing['why']}."]
+    lines += ["", "| peer | language | version | settings |", "|---|---|---|---|"]
+    for adapter in results["adapters"]:
+        for peer in adapter["peers"]:
+            if peer["name"] not in r.BESIDE:
+                lines.append(f"| {peer['title']} | {adapter['language']} | "
+                             f"{escaped(peer['version'])} | "
+                             f"{escaped(peer['settings'])} |")
+    return lines
+
+
+def fairness(field):
+    cold = [COLD.format(field.title("pool_cold"))] if "pool_cold" in field.peers \
+        else []
+    return ["", "## What is compared, and what is not", "", FAIRNESS, *cold, "",
+            LEGEND]
+
+
+def virtual(field, drawn):
+    lines = ["", "## Virtual time, one thread", "",
+             "Columns are N, the number of timers; delays are uniform from 1 ms to "
+             "60 s, or log-uniform from 1 ms to an hour."]
+    for section in r.virtual_sections(field):
+        lines += section_lines(field, section)
+        workload = section.columns[0].measure.workload if section.columns else ""
+        lines += pictures_of(drawn, workload)
+    return lines
+
+
+def real(field, drawn):
+    lines = ["", "## Real time, thread-safe", "",
+             "Any thread may call these at any time."]
+    for section in r.real_sections(field, field.thread_safe_names()):
+        lines += section_lines(field, section)
+    lines += ["", early_ones(field), *pictures_of(drawn, "late", "idle", "pairs")]
+    if len(field.loop_names()) > len(r.ours_of(field.loop_names())):
+        lines += ["", "## Real time, used by one thread", "",
+                  "No other thread may call these. Ours, which all may call, is here "
+                  "to compare."]
+        for section in r.real_sections(field, field.loop_names()):
+            lines += section_lines(field, section)
+    return lines
+
+
+def early_ones(field):
+    """Who ran timers before they were due, and by how much."""
+    said = []
+    for n in field.sizes(r.EARLY.workload):
+        column = r.Column(r.EARLIEST, n)
+        early = [f"{field.title(name)} (up to {r.say(-field.value(name, column).low)}"
+                 " us)" for name in field.real_names()
+                 if field.is_early(name, column)]
+        said.append(f"Of {n:,} timers some ran early in: {', '.join(early)}." if early
+                    else f"Of {n:,} timers none ran early in any of them.")
+    return " ".join(said)
+
+
+def demands(field, drawn):
+    lines = ["", "## Three demands: D1, D2, D3", "",
+             "Each is a use in one piece: limits of connections, a million long "
+             "timers, timeouts of requests."]
+    real_kinds = [("thread-safe", field.thread_safe_names()),
+                  ("used by one thread", field.loop_names())]
+    both = [list(r.real_demand_sections(field, names)) for _, names in real_kinds]
+    for i, section in enumerate(r.virtual_demand_sections(field)):
+        lines += section_lines(field, section)
+        for (kind, names), sections in zip(real_kinds, both):
+            if r.theirs_of(names) and has_values(field, sections[i]):
+                titled = r.replace(sections[i], title=f"{sections[i].title}, {kind}")
+                lines += section_lines(field, titled, "####")
+        lines += pictures_of(drawn, f"d{i + 1}")
+    return lines
+
+
+def weakest(field):
+    duels = r.duels_of(field)
+    lost = [duel for duel in duels if duel.ratio > 1]
+    lines = ["", "## Where tickwheel is weakest", ""]
+    if not duels:
+        return lines + ["Nothing was measured that both ours and a peer can do."]
+    lines += [f"The best of ours against the best of the peers, in {len(duels)} "
+              f"columns of the tables above: a peer is ahead in {len(lost)}. These are "
+              f"the workloads in which ours does worst, the worst first, each at the "
+              "N where that is so:", ""]
+    for i, group in enumerate(r.weakest(duels)[:WEAKEST_MAX], 1):
+        worst, *others = group
+        rest = [f"{duel.ratio:.2f} at {r.say_size(duel.column)}"
+                for duel in others if duel.ratio > 1]
+        tail = f" (also behind: {', '.join(rest)})" if rest else ""
+        behind = f"**{worst.ratio:.2f} times**" if worst.ratio > 1 else \
+            f"{worst.ratio:.2f} times, so ours is not behind"
+        lines.append(f"{i}. {behind}: {r.say_duel(field, worst)}{tail}.")
+    return lines
+
+
+def text_of(field):
+    drawn = charts.listed(field)
+    virtual_workloads = workloads_of(field, lambda w: not r.is_real(w))
+    real_workloads = workloads_of(field, r.is_real)
+    lines = [*head(field.found), *builds(field.found), *fairness(field),
+             *virtual(field, drawn),
+             *absences(field, "Not in the tables of virtual time",
+                       virtual_workloads),
+             *real(field, drawn),
+             *absences(field, "Not in the tables of real time", real_workloads),
+             *demands(field, drawn), *weakest(field)]
+    return "\n".join(lines) + "\n"
+
+
+def replace_file(path, text):
+    """Write a file as a whole or not at all."""
+    path = pathlib.Path(path)
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def write(field, path):
+    replace_file(path, text_of(field))
+
+
+# README.
+
+def readme_section(field, names, measures):
+    columns = [field.column(measure) for measure in measures]
+    return r.Section("", "", tuple(
+        r.replace(column, heading=r.heading(column.measure))
+        for column in columns if column), names)
+
+
+def readme_table(field, names, measures):
+    section = readme_section(field, names, measures)
+    if not has_values(field, section):
+        return ["Not measured in this run."]
+    short = Medians(field.found)
+    return [*table(short, section), "",
+            r.verdict(field, names, section.columns)]
+
+
+class Medians(r.Results):
+    """The field without ranges, for a table that must be small."""
+
+    def value(self, name, column):
+        value = super().value(name, column)
+        return value and r.Value(value.median, value.median, value.median, 1)
+
+
+def readme_text(field):
+    drawn = {chart[0]: chart for chart in charts.listed(field)}
+    on = field.found["machine"]
+    column = field.column(r.FIRE_STEPS) or field.column(r.ARM)
+    n = f"{column.n:,}" if column else "no"
+    repeats = field.found["repeats"]
+    lines = [f"With {n} timers, one thread, a clock that the benchmark moves "
+             f"({on['cpu']}, medians of {repeats}, in bold the best):", "",
+             *readme_table(field, field.virtual_names(), (
+                 r.ARM, r.CANCEL, r.REARM, r.FIRE_STEPS, r.WORST_STEP, r.BYTES))]
+    if "fire-steps.svg" in drawn:
+        lines += picture(drawn["fire-steps.svg"], README_PICTURES)
+    lines += ["", "Thread-safe, in real time, as many timers; earliest below 0 means "
+              "that it ran early:", "",
+              *readme_table(field, field.thread_safe_names(), (
+                  r.CALL_ARM, r.CALL_CANCEL, r.PAIRS_2, r.LATE_99, r.EARLIEST,
+                  r.IDLE))]
+    if "late.svg" in drawn:
+        lines += picture(drawn["late.svg"], README_PICTURES)
+    lines += ["", "All workloads and sizes, event loops, the settings of every peer, "
+              "and where tickwheel is weakest: [docs/benchmarks.md]"
+              "(docs/benchmarks.md)."]
+    return "\n".join(lines)
+
+
+def write_readme(field, path):
+    """Replace what is between the marks; without them, say so."""
+    old = pathlib.Path(path).read_text(encoding="utf-8")
+    before, begin, rest = old.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{path} lacks the mark {BEGIN} or {END}")
+    replace_file(path, f"{before}{BEGIN}\n\n{readme_text(field)}\n\n{END}{after}")

@@ -1,0 +1,63 @@
+"""What is measured: which workloads, at which sizes, on whom."""
+import collections
+
+Cell = collections.namedtuple("Cell", "peer workload n delays")
+
+SIZES = [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
+BY_SIZE = ["touch-memory", "arm", "cancel", "cancel+drop", "rearm", "touch",
+           "fire-steps", "fire-jumps", "worst-step", "empty", "bytes"]
+LOG_UNIFORM = ["arm", "cancel", "rearm", "fire-steps", "fire-jumps",
+               "worst-step"]
+REAL = [("real-calls", 100_000), ("real-calls", 1_000_000),
+        ("real-pairs-1", 1), ("real-pairs-2", 1),
+        ("real-late", 100_000), ("real-late", 1_000_000),
+        ("real-idle", 1), ("real-idle", 1_000_000),
+        ("real-d1", 100_000), ("real-d2", 1_000_000), ("real-d3", 300_000)]
+LOADS = [("d1", 100_000), ("d2", 1_000_000), ("d3", 300_000)]
+
+QUICK_SIZES = [10_000, 1_000_000]
+QUICK_BY_SIZE = ["touch-memory", "arm", "cancel", "rearm", "fire-steps",
+                 "worst-step", "bytes"]
+QUICK_REAL = [("real-pairs-1", 1), ("real-pairs-2", 1),
+              ("real-late", 100_000), ("real-idle", 1)]
+
+WORKLOADS = BY_SIZE + [name for name, _ in LOADS] + list(
+    dict.fromkeys(name for name, _ in REAL))
+
+
+def full():
+    """All there is, as (workload, n, delays)."""
+    rows = [(workload, n, "uniform") for workload in BY_SIZE for n in SIZES]
+    rows += [(workload, 1_000_000, "log-uniform") for workload in LOG_UNIFORM]
+    return rows + [(workload, n, "uniform") for workload, n in LOADS + REAL]
+
+
+def quick():
+    rows = [(workload, n, "uniform")
+            for workload in QUICK_BY_SIZE for n in QUICK_SIZES]
+    return rows + [(workload, n, "uniform") for workload, n in QUICK_REAL]
+
+
+def chosen(rows, workloads, sizes):
+    """Those rows that were asked for.  Sizes given by hand are for all
+    workloads that have several."""
+    if workloads:
+        rows = [row for row in rows if row[0] in workloads]
+    if sizes:
+        named = dict.fromkeys((workload, delays) for workload, n, delays in rows
+                              if not workload.startswith("real-pairs"))
+        rows = [(workload, n, delays) for workload, delays in named
+                for n in sizes] + [row for row in rows
+                                   if row[0].startswith("real-pairs")]
+    return rows
+
+
+def cells(rows, adapters, peers):
+    """A cell for each row and each peer that can, and the adapter to ask."""
+    plan = {}
+    for workload, n, delays in rows:
+        for adapter in adapters:
+            for name, peer in adapter.peers.items():
+                if workload in peer["can"] and (not peers or name in peers):
+                    plan[Cell(name, workload, n, delays)] = adapter
+    return plan
