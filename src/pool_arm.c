@@ -20,6 +20,8 @@
 #include "pool_ahead.h"
 #include "pool_inner.h"
 
+_Static_assert(POOL_SENT_FOR == NODE_INDICES, "a node at a time");
+
 /* Armings between two looks at whether there is much to sweep, and between two
  * chunks swept while there is. */
 enum {
@@ -411,4 +413,18 @@ void pool_send_for(const struct tkw_pool *pool, tkw_handle handle)
     uint32_t index = (uint32_t)handle;
     if (index < pool->used)
         __builtin_prefetch(record_at(pool, index), 1);
+}
+
+/* Those that the node below the top of the free ones names: they are popped
+ * when the top is used up. */
+void pool_send_for_free(const struct tkw_pool *pool)
+{
+    if (pool->free_top == NO_INDEX)
+        return;
+    uint32_t below = record_at(pool, pool->free_top)->node.below;
+    if (below == NO_INDEX)
+        return;
+    const struct node *node = &record_at(pool, below)->node;
+    for (uint32_t i = 0; i < node->count; i++)
+        __builtin_prefetch(record_at(pool, node->indices[i]), 1);
 }

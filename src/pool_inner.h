@@ -324,19 +324,6 @@ static inline void entry_prefetch(const struct tkw_pool *pool, uint64_t entry)
     __builtin_prefetch(record_at(pool, entry_index(entry)), 1);
 }
 
-/* Send for what a node of free records names: they are popped next, and then
- * the node below it. */
-static inline void node_send_for(const struct tkw_pool *pool, uint32_t index)
-{
-    if (index == NO_INDEX)
-        return;
-    const struct node *node = &record_at(pool, index)->node;
-    for (uint32_t i = 0; i < node->count; i++)
-        __builtin_prefetch(record_at(pool, node->indices[i]), 1);
-    if (node->below != NO_INDEX)
-        __builtin_prefetch(record_at(pool, node->below), 1);
-}
-
 /* Pop a free record; there is one. */
 static inline uint32_t record_pop(struct tkw_pool *pool)
 {
@@ -345,9 +332,10 @@ static inline uint32_t record_pop(struct tkw_pool *pool)
     pool->free_count--;
     if (top->count == 0) {
         pool->free_top = top->below;
-        node_send_for(pool, top->below);
         return index;
     }
+    if (top->count == 1 && top->below != NO_INDEX)
+        __builtin_prefetch(record_at(pool, top->below));
     return top->indices[--top->count];
 }
 

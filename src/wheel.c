@@ -297,8 +297,8 @@ static inline void send_on(struct tkw_wheel *wheel, struct tkw_timer *timer,
 }
 
 /* Send on a whole queue.  Returns false if the budget does not suffice. */
-static bool send_on_all(struct tkw_wheel *wheel, struct tkw_queue *queue,
-                        size_t *budget)
+static bool send_on_queue(struct tkw_wheel *wheel, struct tkw_queue *queue,
+                          size_t *budget)
 {
     const struct tkw_level *from = &wheel->dial.levels[wheel->levels_left];
     struct scouts scouts;
@@ -311,6 +311,17 @@ static bool send_on_all(struct tkw_wheel *wheel, struct tkw_queue *queue,
         send_on(wheel, timer, from);
     }
     return true;
+}
+
+/* Send on all that was taken in hand, most often of one kind only. */
+static bool send_on_all(struct tkw_wheel *wheel, size_t *budget)
+{
+    struct tkw_slot *moving = &wheel->moving;
+    if (!queue_is_empty(&moving->fallen) &&
+        !send_on_queue(wheel, &moving->fallen, budget))
+        return false;
+    return queue_is_empty(&moving->direct) ||
+           send_on_queue(wheel, &moving->direct, budget);
 }
 
 /* Begin the work of a tick at which some slot begins. */
@@ -327,8 +338,7 @@ static void begin_tick(struct tkw_wheel *wheel, tkw_tick tick)
 static bool finish_tick(struct tkw_wheel *wheel, size_t *budget)
 {
     for (;;) {
-        if (!send_on_all(wheel, &wheel->moving.fallen, budget) ||
-            !send_on_all(wheel, &wheel->moving.direct, budget))
+        if (!send_on_all(wheel, budget))
             return false;
         if (wheel->levels_left == 0)
             break;

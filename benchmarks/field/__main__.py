@@ -117,6 +117,8 @@ def as_cells(measured):
             row["skipped"] = own.skipped
         else:
             row["values"] = own.values
+        if own.failures:
+            row["failures"] = own.failures
         yield row
 
 

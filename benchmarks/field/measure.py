@@ -1,16 +1,19 @@
 """One measurement at a time, in turns, and how long it will still take.
 
 Machines drift from hour to hour, so every cell is measured once, then all of
-them again, and again: what is compared was measured side by side."""
+them again, and again: what is compared was measured side by side.  What is in
+real time takes its time; of the rest, what takes too long is measured once, or
+not at all."""
 import math
 import sys
 import time
 
 from adapters import Failed, TooLong
 
-LIMIT_S = 30      # a single measurement that would take longer is left out
-STOPPED_S = 60    # and one that does is stopped
-QUICK_SHARE = 8   # of both, in a quick run
+LIMIT_S = 15      # a single measurement that would take longer is left out,
+STOPPED_S = 30    # one that does is stopped,
+ONCE_S = 6        # and one that takes more than this is not repeated
+QUICK_SHARE = 4   # of all three, in a quick run
 
 # What one timer, or one step of many, of another workload costs tells how long
 # these take, and how many operations there are for each timer.
@@ -26,6 +29,16 @@ class Measured:
         self.seconds = None   # that one measurement takes
         self.skipped = None
         self.is_too_long = False
+        self.failures = []    # of repeats, others having been measured
+
+    def fail(self, error):
+        if self.values:
+            self.failures.append(str(error))
+        elif isinstance(error, TooLong):
+            self.skipped = str(error)
+            self.is_too_long = True
+        else:
+            self.skipped = f"failed: {error}"
 
     def add(self, values):
         for name, value in values.items():
@@ -38,7 +51,7 @@ def guess(cell):
         fixed = {"real-late": 9, "real-idle": 5, "real-d1": 9, "real-d2": 9,
                  "real-d3": 4}
         return fixed.get(cell.workload, 3)
-    return 0.5 + cell.n * (4e-6 if cell.workload == "touch" else 1.5e-6)
+    return min(0.5 + cell.n * 1e-6, LIMIT_S / 2)
 
 
 def nanoseconds(cell, measured):
@@ -112,20 +125,16 @@ def measure_once(cell, adapter, seed, measured, share):
     own = measured[cell]
     if own.skipped is None and own.seconds is None:
         own.skipped = reason_to_skip(cell, measured, LIMIT_S / share)
-    if own.skipped is not None:
+    is_real = cell.workload.startswith("real-")
+    is_enough = own.seconds is not None and own.seconds > ONCE_S / share
+    if own.skipped is not None or (is_enough and not is_real):
         return
     began = time.monotonic()
-    limit = 20 if cell.workload.startswith("real-") else 0
-    limit = max(STOPPED_S / share, limit)  # what is in real time takes its time
+    limit = max(STOPPED_S / share, 20 if is_real else 0)
     try:
         own.add(adapter.run(cell, seed, limit))
-    except TooLong as error:
-        own.skipped = str(error)
-        own.is_too_long = True
-        own.values = {}
     except Failed as error:
-        own.skipped = f"failed: {error}"
-        own.values = {}
+        own.fail(error)
     own.seconds = time.monotonic() - began
 
 
@@ -134,6 +143,7 @@ def measure_all(plan, seed, repeats, share=1, out=sys.stderr):
     may take, only a share."""
     measured = {cell: Measured() for cell in plan}
     progress = Progress(0, out)
+    progress.repeats = repeats
     for repeat in range(repeats):
         for at, (cell, adapter) in enumerate(plan.items()):
             progress.total = time_for_all(plan, measured, repeats - repeat, at,
@@ -149,4 +159,7 @@ def time_for_all(plan, measured, repeats_left, at, progress):
     """Seconds from the beginning to the end, as far as can be told."""
     once = [0 if measured[cell].skipped else
             measured[cell].seconds or guess(cell) for cell in plan]
-    return progress.done + sum(once[at:]) + sum(once) * (repeats_left - 1)
+    often = [0 if seconds > ONCE_S and not cell.workload.startswith("real-")
+             else seconds for cell, seconds in zip(plan, once)]
+    now = once if repeats_left == progress.repeats else often
+    return progress.done + sum(now[at:]) + sum(often) * (repeats_left - 1)

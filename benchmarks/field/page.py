@@ -21,6 +21,8 @@ FAIRNESS = """\
 - Every measurement runs in a process of its own, one at a time. The repeats are
   interleaved: all peers once, then all again. Tables show medians, and in
   brackets the lowest and the highest.
+- A measurement that takes more than six seconds is not repeated, one that would
+  take more than fifteen is left out, and the page says which.
 - Only numbers of one run are compared. On shared machines absolute times drift by
   a fifth from hour to hour.
 - Virtual time is a number that the benchmark moves: a clock that costs nothing.
@@ -157,8 +159,17 @@ def skipped(field, workloads):
             for (name, why, size), which in found.items()]
 
 
+def failures(field, workloads):
+    """Repeats that failed, where others did not."""
+    return [f"- {field.title(name)} failed {r.say_times(len(one['failures']))} at "
+            f"{workload}, {n:,}: {one['failures'][0]}."
+            for (name, workload, n, _), one in field.cells.items()
+            if "failures" in one and workload in workloads]
+
+
 def absences(field, title, workloads):
-    lines = reasons(field, workloads) + skipped(field, workloads)
+    lines = (reasons(field, workloads) + skipped(field, workloads) +
+             failures(field, workloads))
     return ["", f"### {title}", "", *lines] if lines else []
 
 

@@ -77,6 +77,15 @@ class Runner(unittest.TestCase):
         self.assertEqual(found["dead", 10].values, {})
         self.assertEqual(found["fast", 10].values, {"ns": [10, 10]})
 
+    def test_a_repeat_that_fails_takes_nothing_from_the_others(self):
+        own = measure.Measured()
+        own.add({"ns": 1})
+        own.fail(adapters.Failed("no luck"))
+        own.add({"ns": 3})
+        self.assertEqual(own.values, {"ns": [1, 3]})
+        self.assertEqual(own.failures, ["no luck"])
+        self.assertIsNone(own.skipped)
+
     def test_an_answer_that_is_no_number_is_a_failure(self):
         self.assertIn("no result", self.measured(["lost"], [10])["lost", 10].skipped)
 
