@@ -10,9 +10,9 @@ import time
 
 from adapters import Failed, TooLong
 
-LIMIT_S = 15      # a single measurement that would take longer is left out,
-STOPPED_S = 30    # one that does is stopped,
-ONCE_S = 6        # and one that takes more than this is not repeated
+LIMIT_S = 12      # a single measurement that would take longer is left out,
+STOPPED_S = 24    # one that does is stopped,
+ONCE_S = 4        # and one that takes more than this is not repeated
 QUICK_SHARE = 4   # of all three, in a quick run
 
 # What one timer, or one step of many, of another workload costs tells how long

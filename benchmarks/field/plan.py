@@ -4,11 +4,12 @@ import collections
 Cell = collections.namedtuple("Cell", "peer workload n delays")
 
 SIZES = [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
-BY_SIZE = ["touch-memory", "arm", "cancel", "cancel+drop", "rearm", "touch",
-           "fire-steps", "fire-jumps", "worst-step", "empty", "bytes"]
-LOG_UNIFORM = ["arm", "cancel", "rearm", "fire-steps", "fire-jumps",
-               "worst-step"]
-REAL = [("real-calls", 100_000), ("real-calls", 1_000_000),
+FEW_SIZES = [1_000, 100_000, 1_000_000]
+BY_SIZE = ["touch-memory", "arm", "cancel", "rearm", "touch", "fire-steps",
+           "worst-step"]
+BY_FEW_SIZES = ["fire-jumps", "cancel+drop", "empty", "bytes"]
+LOG_UNIFORM = ["arm", "cancel", "rearm", "fire-steps", "fire-jumps"]
+REAL = [("real-calls", 10_000), ("real-calls", 1_000_000),
         ("real-pairs-1", 1), ("real-pairs-2", 1),
         ("real-late", 100_000), ("real-late", 1_000_000),
         ("real-idle", 1), ("real-idle", 1_000_000),
@@ -21,13 +22,15 @@ QUICK_BY_SIZE = ["touch-memory", "arm", "cancel", "rearm", "fire-steps",
 QUICK_REAL = [("real-pairs-1", 1), ("real-pairs-2", 1),
               ("real-late", 100_000), ("real-idle", 1)]
 
-WORKLOADS = BY_SIZE + [name for name, _ in LOADS] + list(
+WORKLOADS = BY_SIZE + BY_FEW_SIZES + [name for name, _ in LOADS] + list(
     dict.fromkeys(name for name, _ in REAL))
 
 
 def full():
     """All there is, as (workload, n, delays)."""
     rows = [(workload, n, "uniform") for workload in BY_SIZE for n in SIZES]
+    rows += [(workload, n, "uniform")
+             for workload in BY_FEW_SIZES for n in FEW_SIZES]
     rows += [(workload, 1_000_000, "log-uniform") for workload in LOG_UNIFORM]
     return rows + [(workload, n, "uniform") for workload, n in LOADS + REAL]
 
