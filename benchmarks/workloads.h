@@ -18,8 +18,8 @@
  *
  *     static bool renew(struct state *s, uint64_t deadline);  pop, arm again
  *
- * and CANNOT_D3 if a timer that was cancelled cannot be armed by its number, and
- * CANNOT_NEXT, in place of next(), if it cannot tell.
+ * and CANNOT_D3 if a timer that was cancelled cannot be armed by its number,
+ * and CANNOT_NEXT, in place of next(), if it cannot tell.
  *
  * What is measured is in functions of their own, named after the workload, so
  * that an instruction counter can be told to look at nothing else.

@@ -50,8 +50,8 @@ static inline bool queue_join(struct tkw_queue *queue, struct tkw_timer *timer)
     return turn == 0;
 }
 
-/* Move everything to a queue that is empty, from which it can leave.  Lanes that
- * had no turn yet are empty. */
+/* Move everything to a queue that is empty, from which it can leave.  Lanes
+ * that had no turn yet are empty. */
 static inline void queue_take(struct tkw_queue *queue, struct tkw_queue *from)
 {
     for (unsigned i = 0; i < TKW_LANES && i < from->turn; i++) {

@@ -158,8 +158,8 @@ void job_give_back(struct shard *shard, struct job *job)
     shard->free = job->index + 1;
 }
 
-/* The next job of a stack of those cancelled, or NULL; the one behind it is sent
- * for. */
+/* The next job of a stack of those cancelled, or NULL; the one behind it is
+ * sent for. */
 static struct job *take_cancelled(struct shard *shard, unsigned which)
 {
     uint32_t *reaping = &shard->reaping[which];

@@ -417,8 +417,8 @@ static inline bool timer_is_waiting(const struct shard *shard,
            shard->intake[job->timer].job == job->index + 1;
 }
 
-/* Send for the first job of a list.  (Were it not always inlined, gcc would think
- * that a call does nothing, and leave it out.) */
+/* Send for the first job of a list.  (Were it not always inlined, gcc would
+ * think that a call does nothing, and leave it out.) */
 static inline __attribute__((always_inline)) void
 job_send_for(const struct shard *shard, uint32_t list)
 {

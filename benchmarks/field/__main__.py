@@ -130,9 +130,8 @@ def check_peers(wanted, built):
                  f"{', '.join(known)}")
 
 
-def take(chosen):
-    """Build, measure, and return what docs/benchmarks/field.json holds."""
-    began = time.time()
+def build_all(chosen):
+    """The adapters, what is missing, and the cells with whom to ask."""
     languages = chosen.languages or (["C"] if chosen.quick else LANGUAGES)
     languages = ["C"] + [name for name in languages if name != "C"]
     built, missing = adapters.build(languages, tell)
@@ -144,21 +143,31 @@ def take(chosen):
     cells = plan.cells(rows, built, chosen.peers)
     if not cells:
         sys.exit("bench: none of these peers can do any of these workloads")
+    return built, missing, cells
+
+
+def take(chosen):
+    """Build and measure: after each repeat, what docs/benchmarks/field.json
+    holds."""
+    began = time.time()
+    built, missing, cells = build_all(chosen)
     repeats = chosen.repeats or (1 if chosen.quick else 3)
+    share = measure.QUICK_SHARE if chosen.quick else 1
     tell(f"{len(cells)} cells, {repeats} times")
-    measured = measure.measure_all(cells, chosen.seed, repeats,
-                                   measure.QUICK_SHARE if chosen.quick else 1)
-    return {
+    found = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began)),
         "commit": commit(),
         "command": " ".join(["./bench", *sys.argv[1:]]),
-        "seconds": round(time.time() - began),
-        "seed": chosen.seed, "repeats": repeats, "is_quick": chosen.quick,
+        "seed": chosen.seed, "repeats": 0, "is_quick": chosen.quick,
         "machine": machine(),
         "adapters": [adapter.described for adapter in built],
         "missing": missing,
-        "cells": list(as_cells(measured)),
     }
+    for measured in measure.measure_all(cells, chosen.seed, repeats, share):
+        found["repeats"] += 1
+        found["seconds"] = round(time.time() - began)
+        found["cells"] = list(as_cells(measured))
+        yield found
 
 
 def write_json(found, path):
@@ -190,9 +199,9 @@ def main():
         table.write(results, sys.stdout)
         write_pages(results, DOCS, adapters.ROOT / "README.md")
         return
-    found = take(chosen)
     own = adapters.BUILD / "benchmarks" / "field.json"
-    write_json(found, RECORD if chosen.record else own)
+    for found in take(chosen):
+        write_json(found, RECORD if chosen.record else own)
     results = Results(found)
     table.write(results, sys.stdout)
     if chosen.record:

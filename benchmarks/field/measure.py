@@ -10,9 +10,9 @@ import time
 
 from adapters import Failed, TooLong
 
-LIMIT_S = 12      # a single measurement that would take longer is left out,
-STOPPED_S = 24    # one that does is stopped,
-ONCE_S = 4        # and one that takes more than this is not repeated
+LIMIT_S = 10      # a single measurement that would take longer is left out,
+STOPPED_S = 15    # one that does is stopped,
+ONCE_S = 3        # and one that takes more than this is not repeated
 QUICK_SHARE = 4   # of all three, in a quick run
 
 # What one timer, or one step of many, of another workload costs tells how long
@@ -130,7 +130,7 @@ def measure_once(cell, adapter, seed, measured, share):
     if own.skipped is not None or (is_enough and not is_real):
         return
     began = time.monotonic()
-    limit = max(STOPPED_S / share, 20 if is_real else 0)
+    limit = max(STOPPED_S / share, 30 if is_real else 0)
     try:
         own.add(adapter.run(cell, seed, limit))
     except Failed as error:
@@ -139,8 +139,8 @@ def measure_once(cell, adapter, seed, measured, share):
 
 
 def measure_all(plan, seed, repeats, share=1, out=sys.stderr):
-    """Measure every cell so often: a Measured for each.  Of the time that one
-    may take, only a share."""
+    """Measure every cell so often: after each time all there is, a Measured for
+    each.  Of the time that one may take, only a share."""
     measured = {cell: Measured() for cell in plan}
     progress = Progress(0, out)
     progress.repeats = repeats
@@ -151,8 +151,8 @@ def measure_all(plan, seed, repeats, share=1, out=sys.stderr):
             progress.show(cell)
             measure_once(cell, adapter, seed + repeat, measured, share)
             progress.done = time.monotonic() - progress.began
-    progress.end()
-    return measured
+        progress.end()
+        yield measured
 
 
 def time_for_all(plan, measured, repeats_left, at, progress):

@@ -21,8 +21,8 @@ FAIRNESS = """\
 - Every measurement runs in a process of its own, one at a time. The repeats are
   interleaved: all peers once, then all again. Tables show medians, and in
   brackets the lowest and the highest.
-- In virtual time a measurement that takes more than four seconds is not repeated,
-  one that would take more than twelve is left out, and the page says which.
+- In virtual time a measurement that takes more than three seconds is not repeated,
+  one that would take more than ten is left out, and the page says which.
 - Only numbers of one run are compared. On shared machines absolute times drift by
   a fifth from hour to hour.
 - Virtual time is a number that the benchmark moves: a clock that costs nothing.

@@ -9,9 +9,9 @@ BY_SIZE = ["touch-memory", "arm", "cancel", "rearm", "touch", "fire-steps",
            "worst-step"]
 BY_FEW_SIZES = ["fire-jumps", "cancel+drop", "empty", "bytes"]
 LOG_UNIFORM = ["arm", "cancel", "rearm", "fire-steps", "fire-jumps"]
-REAL = [("real-calls", 10_000), ("real-calls", 1_000_000),
+REAL = [("real-calls", 1_000_000),
         ("real-pairs-1", 1), ("real-pairs-2", 1),
-        ("real-late", 100_000), ("real-late", 1_000_000),
+        ("real-late", 1_000_000),
         ("real-idle", 1), ("real-idle", 1_000_000),
         ("real-d1", 100_000), ("real-d2", 1_000_000), ("real-d3", 300_000)]
 LOADS = [("d1", 100_000), ("d2", 1_000_000), ("d3", 300_000)]

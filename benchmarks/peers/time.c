@@ -3,7 +3,8 @@
  *
  * The program defines the functions of the C library that tell the time, and so
  * is asked in its place by every shared library.  In virtual time it says what
- * it was told; else, and for clocks that no timer goes by, it asks the original.
+ * it was told; else, and for clocks that no timer goes by, it asks the
+ * original.
  */
 #define _GNU_SOURCE
 

@@ -1,6 +1,6 @@
 /*
- * timeout.c - William Ahern's timeout: a wheel of 4 levels of 64 slots, which is
- * asked for what has expired.  Its source is that of the package of tor.
+ * timeout.c - William Ahern's timeout: a wheel of 4 levels of 64 slots, which
+ * is asked for what has expired.  Its source is that of the package of tor.
  */
 #include <ext/timeouts/timeout.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@ gnuplot.
 """
 import copy
 import io
+import json
 import pathlib
 import re
 import shutil
@@ -17,10 +18,14 @@ from xml.etree import ElementTree
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent.parent / "benchmarks" / "field")]
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE), str(ROOT / "benchmarks" / "field")]
 
+import axes  # noqa: E402
 import charts  # noqa: E402
+import lines  # noqa: E402
 import page  # noqa: E402
+import pens  # noqa: E402
 import results as r  # noqa: E402
 import sample  # noqa: E402
 import table  # noqa: E402
@@ -342,13 +347,33 @@ class Terminal(unittest.TestCase):
         self.assertRegex(printed(FIELD), r"\nlibuv +[*.0-9]+ ±\d+% +-\n")
 
 
+class Recorded(unittest.TestCase):
+    """What is in docs is what ./bench --pages makes of the recorded results."""
+
+    def setUp(self):
+        path = ROOT / "docs" / "benchmarks" / "field.json"
+        self.field = r.Results(json.loads(path.read_text(encoding="utf-8")))
+
+    def test_the_page_is_that_of_the_results(self):
+        kept = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+        self.assertTrue(kept == page.text_of(self.field), "./bench --pages")
+
+    def test_the_readme_is_that_of_the_results(self):
+        kept = (ROOT / "README.md").read_text(encoding="utf-8")
+        self.assertTrue(page.readme_text(self.field) in kept, "./bench --pages")
+
+    def test_every_chart_is_there(self):
+        for file, _, _ in charts.listed(self.field):
+            self.assertTrue((ROOT / "docs" / "benchmarks" / file).exists(), file)
+
+
 class Charts(unittest.TestCase):
     def test_names_at_the_ends_of_lines_never_overlap(self):
-        places = charts.apart([1, 2, 3, 50, 50, 90], 16)
+        places = axes.apart([1, 2, 3, 50, 50, 90], 16)
         self.assertEqual(places, sorted(places))
         for one, other in zip(places, places[1:]):
             self.assertGreaterEqual(other - one, 16 - 1e-9)
-        self.assertEqual(charts.apart([10, 90], 16), [10, 90])
+        self.assertEqual(axes.apart([10, 90], 16), [10, 90])
 
     def test_ours_are_drawn_last_and_thickest(self):
         lines = list(charts.CHARTS[0].lines(FIELD))
@@ -357,8 +382,8 @@ class Charts(unittest.TestCase):
         self.assertGreater(min(ours), max(others))
 
     def test_no_two_lines_look_the_same(self):
-        for look, names in ((charts.virtual_styles(FIELD), FIELD.virtual_names()),
-                            (charts.real_styles(FIELD), FIELD.real_names())):
+        for look, names in ((pens.virtual_styles(FIELD), FIELD.virtual_names()),
+                            (pens.real_styles(FIELD), FIELD.real_names())):
             styles = [look[name] for name in names]
             self.assertEqual(len(set(styles)), len(styles))
 
@@ -368,9 +393,9 @@ class Charts(unittest.TestCase):
         self.assertTrue(lines["glib"].words().endswith(" at 1M"))
 
     def test_early_is_below_the_line_and_late_above(self):
-        self.assertLess(charts.late_place(-1), 0)
-        self.assertEqual(charts.late_place(0), 0)
-        self.assertGreater(charts.late_place(1000), charts.late_place(100))
+        self.assertLess(lines.late_place(-1), 0)
+        self.assertEqual(lines.late_place(0), 0)
+        self.assertGreater(lines.late_place(1000), lines.late_place(100))
 
     def test_without_gnuplot_it_says_which_package(self):
         with mock.patch("shutil.which", return_value=None):
@@ -396,7 +421,7 @@ class Charts(unittest.TestCase):
                 self.assertIn("prefers-color-scheme:dark", text)
                 self.assertNotRegex(text, r"(?i)gnuplot [\d.]|[ \t]\n|rgb\(")
                 colors = set(re.findall(r"#[0-9a-f]{6}", text))
-                self.assertLessEqual(colors, {*charts.DARK, *charts.DARK.values()})
+                self.assertLessEqual(colors, {*pens.DARK, *pens.DARK.values()})
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_one_size_and_equal_values_can_be_drawn(self):

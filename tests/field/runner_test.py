@@ -56,7 +56,9 @@ class Runner(unittest.TestCase):
     def measured(self, peers, sizes, repeats=1):
         rows = [("arm", n, "uniform") for n in sizes]
         cells = plan.cells(rows, [self.adapter], peers)
-        found = measure.measure_all(cells, 5, repeats, out=io.StringIO())
+        found = None
+        for found in measure.measure_all(cells, 5, repeats, out=io.StringIO()):
+            pass
         return {(cell.peer, cell.n): own for cell, own in found.items()}
 
     def test_all_are_measured_once_before_any_is_again(self):
