@@ -14,21 +14,24 @@ struct entry {
 };
 
 struct timer {
-    uint64_t deadline;
-    uint64_t place; /* in the heap, counted from 1; 0: idle */
+    uint32_t place; /* in the heap, counted from 1; 0: idle */
 };
 
 struct state {
-    struct entry *heap;
+    struct entry *heap; /* four children share a cache line */
+    struct entry *memory;
     struct timer *timers;
     size_t count;
     uint64_t now;
 };
 
+enum { BEFORE_ROOT = 3 }; /* so that the children of one begin a line */
+
 static struct state *make(size_t n)
 {
     struct state *s = bench_memory(sizeof *s);
-    s->heap = bench_memory(n * sizeof *s->heap);
+    s->memory = bench_memory((n + BEFORE_ROOT) * sizeof *s->memory);
+    s->heap = s->memory + BEFORE_ROOT;
     s->timers = bench_memory(n * sizeof *s->timers);
     return s;
 }
@@ -36,14 +39,14 @@ static struct state *make(size_t n)
 static void unmake(struct state *s)
 {
     free(s->timers);
-    free(s->heap);
+    free(s->memory);
     free(s);
 }
 
 static inline void put(struct state *s, size_t at, struct entry entry)
 {
     s->heap[at] = entry;
-    s->timers[entry.id].place = at + 1;
+    s->timers[entry.id].place = (uint32_t)at + 1;
 }
 
 static inline void sift_up(struct state *s, size_t at, struct entry entry)
@@ -80,7 +83,6 @@ static inline void sift_down(struct state *s, size_t at, struct entry entry)
 
 static inline void arm(struct state *s, uint32_t id, uint64_t deadline)
 {
-    s->timers[id].deadline = deadline;
     struct entry entry = {deadline, id};
     sift_up(s, s->count++, entry);
 }
@@ -103,7 +105,6 @@ static inline void move(struct state *s, uint32_t id, uint64_t deadline)
     size_t at = s->timers[id].place - 1;
     uint64_t before = s->heap[at].deadline;
     struct entry entry = {deadline, id};
-    s->timers[id].deadline = deadline;
     if (deadline < before)
         sift_up(s, at, entry);
     else

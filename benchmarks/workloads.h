@@ -129,6 +129,12 @@ struct packets {
     uint32_t silent;
 };
 
+/* How many packets there were, and how many timers fired all the same. */
+struct touched {
+    size_t touches;
+    size_t fired;
+};
+
 static inline size_t packets_until(const struct packets *packets, size_t n,
                                    uint64_t now)
 {
@@ -139,16 +145,17 @@ static inline size_t packets_until(const struct packets *packets, size_t n,
  * Touch timers while time goes by, from `from` to `to`: all of them once in so
  * often, in random order.  What fires all the same starts anew.
  */
-static inline size_t touch_through(struct state *s,
-                                   const struct bench_load *load, uint64_t from,
-                                   uint64_t to, struct packets packets)
+static inline struct touched touch_through(struct state *s,
+                                           const struct bench_load *load,
+                                           uint64_t from, uint64_t to,
+                                           struct packets packets)
 {
-    size_t touches = 0;
+    struct touched touched = {0, 0};
     size_t at = packets_until(&packets, load->n, from - 1) % load->n;
     for (uint64_t now = from; now < to; now++) {
         advance(s, now);
         while (renew(s, now + TOUCH_LIMIT_MS))
-            continue;
+            touched.fired++;
 
         size_t due = packets_until(&packets, load->n, now) -
                      packets_until(&packets, load->n, now - 1);
@@ -158,21 +165,23 @@ static inline size_t touch_through(struct state *s,
             if (packets.silent != 0 && id % packets.silent == 0)
                 continue;
             touch(s, id, now + TOUCH_LIMIT_MS);
-            touches++;
+            touched.touches++;
         }
     }
-    return touches;
+    return touched;
 }
 
-MEASURED size_t measured_touch(struct state *s, const struct bench_load *load,
-                               uint64_t from, uint64_t to)
+MEASURED struct touched measured_touch(struct state *s,
+                                       const struct bench_load *load,
+                                       uint64_t from, uint64_t to)
 {
     const struct packets packets = {TOUCH_EVERY_MS, 0};
     return touch_through(s, load, from, to, packets);
 }
 
-MEASURED size_t measured_d1(struct state *s, const struct bench_load *load,
-                            uint64_t from, uint64_t to)
+MEASURED struct touched measured_d1(struct state *s,
+                                    const struct bench_load *load,
+                                    uint64_t from, uint64_t to)
 {
     const struct packets packets = {D1_EVERY_MS, 100};
     return touch_through(s, load, from, to, packets);
@@ -308,11 +317,11 @@ static double run_touch(const struct bench_load *load)
 
     measured_touch(s, load, 1, TOUCH_WARM_UP_MS);
     double began = bench_now_ns();
-    size_t touches =
+    struct touched touched =
         measured_touch(s, load, TOUCH_WARM_UP_MS, TOUCH_WARM_UP_MS + length);
     double took = bench_now_ns() - began;
     unmake(s);
-    return took / (double)touches;
+    return touched.fired == 0 ? took / (double)touched.touches : -1;
 }
 
 static double run_fire_steps(const struct bench_load *load)
@@ -340,18 +349,19 @@ static double run_fire_jumps(const struct bench_load *load)
 static double run_worst_step(const struct bench_load *load)
 {
     struct state *s = make_pending(load);
+    size_t fired = 0;
     double worst = 0;
     double before = bench_now_ns();
     for (uint64_t now = 1; now <= last_deadline(load); now++) {
         advance(s, now);
         while (pop(s) != NO_TIMER)
-            continue;
+            fired++;
         double after = bench_now_ns();
         worst = after - before > worst ? after - before : worst;
         before = after;
     }
     unmake(s);
-    return worst;
+    return fired == load->n ? worst : -1;
 }
 
 static double run_empty(const struct bench_load *load)
@@ -386,10 +396,12 @@ static double run_d1(const struct bench_load *load)
     struct state *s = make_spread(load, &dice);
     measured_d1(s, load, 1, from);
     double began = bench_now_ns();
-    size_t touches = measured_d1(s, load, from, from + D1_MS);
+    struct touched touched = measured_d1(s, load, from, from + D1_MS);
     double took = bench_now_ns() - began;
     unmake(s);
-    return took / (double)touches;
+    /* The silent ones, after each limit. */
+    size_t due = D1_MS / TOUCH_LIMIT_MS * ((load->n + 99) / 100);
+    return touched.fired == due ? took / (double)touched.touches : -1;
 }
 
 static double run_d2(const struct bench_load *load)

@@ -22,30 +22,38 @@ FAIRNESS = """\
   interleaved: all peers once, then all again. Tables show medians, and in
   brackets the lowest and the highest.
 - In virtual time a measurement that takes more than three seconds is not repeated,
-  one that would take more than ten is left out, and the page says which.
+  one that would take more than ten is left out; both are marked.
 - Only numbers of one run are compared. On shared machines absolute times drift by
   a fifth from hour to hour.
 - Virtual time is a number that the benchmark moves: a clock that costs nothing.
   An event loop does one pass of its loop for each step, which includes the system
   call it polls with. That is what a step costs its users, but it is not all spent
   on timers.
-- What can be used by many threads and what cannot are in different tables. Ours is
-  in both: the thread-safe service is also set beside event loops, which need no
-  locks.
+- In real time, what can be used by many threads and what cannot are in different
+  tables. Ours is in both: the thread-safe service is also set beside event loops,
+  which need no locks. In virtual time one thread uses everything; Kafka's wheel, GLib
+  and tokio take their locks there, too, and nobody is in the way.
+- In real time a timer of tokio's is a task that sleeps, as its users have it, and a
+  task costs more than a timer; its DelayQueue has no tasks.
+- Netty and we keep what is armed and soon cancelled out of the larger structure, each
+  in its way; that is what pairs measure.
 - Memory is what is resident in C and Rust, and in Java and Go what is alive on the
   heap after two full collections. A garbage-collected program needs more than that
-  to run.
+  to run. In C an array of handles is part of it, 8 bytes for our pool and service; in
+  the others it is not.
 - Code that is compiled while it runs has run for two seconds or more before it is
-  timed.
+  timed (pairs: one).
 - Calls in real time are made twice on the same facility, and the second time
   counts. What a call leaves to other threads is not in its time, with one
   exception: tokio's tasks are timed until its workers have caught up, since
   without them nothing was armed. Netty's worker files what was armed at its next
   tick; our service gives back what was cancelled when something is armed, and that
   is in the time of arming.
-- D1 moves a timer for every packet. One can also note the time of a packet and look
-  at it when the timer fires, as Netty's IdleStateHandler does; that can be built on
-  any of these, and is not what is measured.
+- To touch, and in D1, a timer is pushed back by the cheapest call that a peer has for
+  it. Ours has one that notes the new deadline and files the timer anew only when its
+  slot comes round, and the monitor is made of it. Who uses another can have the like
+  on top of it: Netty's IdleStateHandler does so, and libev's manual shows how; that is
+  not in their rows. What moving a timer at once costs is in `rearm`.
 - Settings are those that the authors of each recommend, with a tick of 1 ms; they
   are listed above. A timer is moved by the cheapest call that a peer has for it.
 - A last row in brackets is no peer and never the best. It is there for scale: what
@@ -59,7 +67,8 @@ COLD = """\
 LEGEND = """\
 In bold: the best of its column, or several that read the same. "–": the peer
 cannot do it, for reasons that are listed below the tables. "skipped": it could, but
-was not asked to, for reasons listed there, too. Empty: not measured."""
+was not asked to, for reasons listed there, too. "failed": it should have, and did
+not. "¹": measured once, because it takes long. Empty: not measured."""
 
 
 # Tables.
@@ -67,13 +76,13 @@ was not asked to, for reasons listed there, too. Empty: not measured."""
 def cell(field, name, column, winners):
     value = field.value(name, column)
     if value:
-        text = r.say_range(value)
+        text = r.say_range(value) + r.say_once(field, value)
         if name not in winners:
             return text
         head, space, tail = text.partition(" ")
         return f"**{head}**{space}{tail}"
     if field.why_skipped(name, column):
-        return "skipped"
+        return r.say_skipped(field, name, column)
     is_peer = name not in r.BESIDE
     return "–" if is_peer and field.why_not(name, column.measure.workload) else ""
 
@@ -355,7 +364,8 @@ class Medians(r.Results):
 
     def value(self, name, column):
         value = super().value(name, column)
-        return value and r.Value(value.median, value.median, value.median, 1)
+        return value and r.Value(value.median, value.median, value.median,
+                                value.count)
 
 
 def readme_text(field):

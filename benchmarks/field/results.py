@@ -443,6 +443,17 @@ def is_same(one, other):
     return float(say(one).replace(",", "")) == float(say(other).replace(",", ""))
 
 
+def say_skipped(field, name, column):
+    """What stands for a number that there is none of, though there could be."""
+    is_failure = field.why_skipped(name, column).startswith("failed")
+    return "failed" if is_failure else "skipped"
+
+
+def say_once(field, value):
+    """A mark at what was measured less often than the rest."""
+    return "¹" if value.count == 1 < field.found["repeats"] else ""
+
+
 def say_times(number):
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
 

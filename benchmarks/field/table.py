@@ -24,7 +24,7 @@ def cell(field, name, column, winners, has_room):
         star = "*" if name in winners else ""
         return star + r.say(value.median) + (scatter(value) if has_room else "")
     if field.why_skipped(name, column):
-        return "skipped"
+        return r.say_skipped(field, name, column)
     return "-" if name not in r.BESIDE and field.why_not(
         name, column.measure.workload) else ""
 

@@ -46,7 +46,9 @@ static const struct field_peer peer_wheel = {
 static const struct field_peer peer_pool = {
     .name = "pool",
     .title = "tickwheel pool",
-    .settings = "default geometry, handles in an array",
+    .settings =
+        "default geometry, handles in an array, its memory reserved and "
+        "touched beforehand",
     .version = tkw_version,
     .structure = &bench_pool_cold,
     .why_not_real = NO_CLOCK,

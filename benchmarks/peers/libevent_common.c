@@ -46,8 +46,9 @@ static const struct bench_structure common = {
 };
 
 static void (*const real[])(const struct bench_load *load) = {
-    [REAL_PAIRS_1] = real_pairs_1, [REAL_PAIRS_2] = pairs_2_with_locks,
-    [REAL_D1] = real_d1,           [REAL_D2] = real_d2,
+    [REAL_PAIRS_1] = real_pairs_1,
+    [REAL_D1] = real_d1,
+    [REAL_D2] = real_d2,
     [REAL_D3] = real_d3,
 };
 _Static_assert(sizeof real == sizeof real_workloads, "some of them");

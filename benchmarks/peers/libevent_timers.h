@@ -195,13 +195,6 @@ static void run_until(struct facility *f, uint64_t ns)
     event_base_dispatch(f->timers.base);
 }
 
-#define HAS_THREADS
+/* Threads could share a base that has locks; this one has none, which is
+ * faster. */
 #include "real.h"
-
-/* Threads can share a base that has locks; where there is one, it has none. */
-static void pairs_2_with_locks(const struct bench_load *load)
-{
-    if (evthread_use_pthreads() != 0)
-        field_fail("evthread_use_pthreads() failed");
-    real_pairs_2(load);
-}

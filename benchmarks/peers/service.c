@@ -74,8 +74,9 @@ static inline void reset(struct facility *f, uint32_t id, uint64_t delay_ms)
 #define HAS_PUSH
 static inline void push(struct facility *f, uint32_t id, uint64_t delay_ms)
 {
-    tkw_service_postpone(f->service, handle_of(f, id),
-                         delay_ms * TKW_MILLISECOND);
+    if (tkw_service_postpone(f->service, handle_of(f, id),
+                             delay_ms * TKW_MILLISECOND) < 0)
+        field_fail("tkw_service_postpone() failed");
 }
 
 static void run_until(struct facility *f, uint64_t ns)

@@ -5,22 +5,29 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.DeadlineTimerWheel;
 
 final class AgronaPeer extends VirtualPeer implements DeadlineTimerWheel.TimerHandler {
-    /* Of 512 to 4096, what serves it best: each tick is an array to search. */
-    static final int TICKS_PER_WHEEL = 4096;
+    /* Each tick is an array to search, so many timers want many ticks. */
+    static final int TICKS_FOR_FEW = 4_096;
+    static final int TICKS_FOR_MANY = 65_536;
+    static final int FEW = 10_000;
 
+    private final int ticks;
+    private final int roomInTick;
     private final long[] handles;
     private final int[][] names;
     private DeadlineTimerWheel wheel;
 
     AgronaPeer(int n, long renewMs) {
         super(renewMs);
+        ticks = n <= FEW ? TICKS_FOR_FEW : TICKS_FOR_MANY;
+        /* Room for twice the mean, so that it need not grow. */
+        roomInTick = Math.max(16, Integer.highestOneBit(2 * n / ticks + 1) * 2);
         handles = new long[n];
-        names = new int[renewMs > 0 ? TICKS_PER_WHEEL : 0][16];
+        names = new int[renewMs > 0 ? ticks : 0][16];
     }
 
     @Override
     void open() {
-        wheel = new DeadlineTimerWheel(TimeUnit.MILLISECONDS, 0, 1, TICKS_PER_WHEEL);
+        wheel = new DeadlineTimerWheel(TimeUnit.MILLISECONDS, 0, 1, ticks, roomInTick);
     }
 
     @Override

@@ -85,10 +85,13 @@ public final class Main {
                              + " its package, without its clock, executor and read-write lock",
                              withJumps(), NO_REAL),
                         peer("netty", "Netty HashedWheelTimer", versionOf(HashedWheelTimer.class),
-                             "tick 1 ms, 512 slots, leak detection off", REAL, NO_VIRTUAL),
+                             "tick 1 ms, " + NettyPeer.SLOTS + " slots (512 by default), leak detection off",
+                             REAL, NO_VIRTUAL),
                         peer("agrona", "Agrona DeadlineTimerWheel",
                              versionOf(DeadlineTimerWheel.class),
-                             "tick 1 ms, " + AgronaPeer.TICKS_PER_WHEEL + " ticks a wheel", VIRTUAL,
+                             "tick 1 ms; " + AgronaPeer.TICKS_FOR_FEW + " ticks a wheel up to "
+                             + AgronaPeer.FEW + " timers, else " + AgronaPeer.TICKS_FOR_MANY
+                             + "; room in each tick beforehand", VIRTUAL,
                              "\"fire-jumps\": \"does not say what is next\", " + NO_REAL),
                         peer("jdk", "JDK ScheduledThreadPoolExecutor", java,
                              "1 thread, removes what is cancelled", REAL, NO_VIRTUAL)));

@@ -7,10 +7,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 final class NettyPeer extends RealPeer {
+    /* The default, 512, is for few: a million would go round twice a second. */
+    static final int SLOTS = 65_536;
     private static final boolean IS_LEAK_DETECTED = false;
 
     private final HashedWheelTimer timer = new HashedWheelTimer(
-            Executors.defaultThreadFactory(), 1, TimeUnit.MILLISECONDS, 512, IS_LEAK_DETECTED);
+            Executors.defaultThreadFactory(), 1, TimeUnit.MILLISECONDS, SLOTS, IS_LEAK_DETECTED);
     private final TimerTask[] tasks;
     private final Timeout[] handles;
 
