@@ -167,10 +167,8 @@ static inline uint64_t take_ready(struct tkw_pool *pool)
 }
 
 /* The entry is not simply that of an armed timer. */
-static __attribute__((noinline)) bool pop_any(struct tkw_pool *pool,
-                                              uint64_t entry,
-                                              struct tkw_shot *shot,
-                                              uint64_t state)
+static RARE bool pop_any(struct tkw_pool *pool, uint64_t entry,
+                         struct tkw_shot *shot, uint64_t state)
 {
     struct record *timer = entry_timer(pool, entry);
     if (timer != NULL) {

@@ -191,7 +191,7 @@ void shard_reap_some(struct shard *shard, uint32_t most)
     for (uint32_t left = most; left > 0 && shard->sent_for_count > 0; left--)
         job_give_back(shard, shard->sent_for[--shard->sent_for_count]);
     for (uint32_t i = 0; i < most; i++) {
-        struct job *job = take_cancelled(shard, i % STACKS);
+        struct job *job = take_cancelled(shard, i % TKW_STACKS);
         if (job == NULL)
             continue;
         if (timer_is_waiting(shard, job)) {
@@ -208,7 +208,7 @@ void shard_reap_some(struct shard *shard, uint32_t most)
  * it was cancelled before it ran, else 0. */
 void job_push(struct shard *shard, struct job *job, uint32_t cancelled)
 {
-    uint64_t *stack = &shard->cancelled[job->index % STACKS];
+    uint64_t *stack = &shard->cancelled[job->index % TKW_STACKS];
     uint64_t after;
     uint64_t before = sync_get_relaxed(stack);
     do {

@@ -30,6 +30,7 @@
 
 #include "assertion.h"
 #include "histogram.h"
+#include "rare.h"
 #include "sync.h"
 
 /* Jobs of a segment, and bits of an index; those above name the shard. */
@@ -53,8 +54,10 @@
  * makes, so that none pile up. */
 enum { REAPED_BY_ARMING = 2 };
 
-/* Where they wait for it: see shard_reap_some(). */
-enum { STACKS = 2 };
+/* Stacks where they wait for it: see shard_reap_some(). */
+#ifndef TKW_STACKS
+#define TKW_STACKS 2
+#endif
 
 /* Taken at most, by anyone at a time. */
 #ifndef TKW_REAPED
@@ -154,12 +157,12 @@ struct shard {
     uint32_t owed;         /* jobs that must be able to get back into it */
     uint32_t extras_free;  /* a list of extras */
     uint32_t extras_used;
-    uint32_t free;            /* a list of jobs */
-    uint32_t reaping[STACKS]; /* lists of jobs that were cancelled */
-    uint64_t reaped;          /* how many of them there ever were */
-    uint32_t sent_for_count;  /* see shard_reap_some() */
-    uint64_t announced;       /* timers armed or moved */
-    uint32_t intake_count;    /* see service_timer.c */
+    uint32_t free;                /* a list of jobs */
+    uint32_t reaping[TKW_STACKS]; /* lists of jobs that were cancelled */
+    uint64_t reaped;              /* how many of them there ever were */
+    uint32_t sent_for_count;      /* see shard_reap_some() */
+    uint64_t announced;           /* timers armed or moved */
+    uint32_t intake_count;        /* see service_timer.c */
     uint32_t intake_room;
     uint32_t used; /* jobs that were ever used; read by anyone */
     uint64_t armed;
@@ -188,8 +191,8 @@ struct shard {
 
     /* Where cancelling threads write, apart from the rest. */
     char gap[64];
-    _Alignas(8)
-        uint64_t cancelled[STACKS]; /* atomic: how many, and the list of them */
+    _Alignas(8) uint64_t
+        cancelled[TKW_STACKS]; /* atomic: how many, and the list of them */
     _Alignas(8) uint64_t
         cancelled_running; /* atomic: how many had been armed again */
     char gap_behind[64];
@@ -417,10 +420,8 @@ static inline bool timer_is_waiting(const struct shard *shard,
            shard->intake[job->timer].job == job->index + 1;
 }
 
-/* Send for the first job of a list.  (Were it not always inlined, gcc would
- * think that a call does nothing, and leave it out.) */
-static inline __attribute__((always_inline)) void
-job_send_for(const struct shard *shard, uint32_t list)
+/* Send for the first job of a list. */
+static ALWAYS_INLINE void job_send_for(const struct shard *shard, uint32_t list)
 {
     if (list != 0)
         __builtin_prefetch(job_at(shard, list - 1), 1);
@@ -458,7 +459,7 @@ static inline uint64_t saturating_add(uint64_t a, uint64_t b)
 static inline bool shard_has_cancelled(const struct shard *shard)
 {
     uint64_t any = shard->sent_for_count;
-    for (unsigned i = 0; i < STACKS; i++)
+    for (unsigned i = 0; i < TKW_STACKS; i++)
         any |= shard->reaping[i] | sync_get_relaxed(&shard->cancelled[i]);
     return any != 0;
 }

@@ -22,7 +22,7 @@ struct tkw_service_figures tkw_service_counters(struct tkw_service *service)
         sync_lock(&shard->mutex); /* against reaping, which moves counts */
         told.fired += sync_get_relaxed(&shard->fired);
         told.cancelled += shard->reaped;
-        for (unsigned k = 0; k < STACKS; k++)
+        for (unsigned k = 0; k < TKW_STACKS; k++)
             told.cancelled +=
                 sync_get_relaxed(&shard->cancelled[k]) >> CANCELLED_SHIFT;
         told.cancelled += sync_get_relaxed(&shard->cancelled_running);

@@ -53,7 +53,7 @@ plant 'counted in by a look and a store' service_arm.c \
     limit_against_two_arming
 
 plant 'put on the stack by a look and a store' service_arm.c \
-    's/!sync_replace_ordered(&shard->cancelled, &before, after)/sync_put_ordered(\&shard->cancelled, after), false/' \
+    's/!sync_replace_ordered(stack, &before, after)/sync_put_ordered(stack, after), false/' \
     cancel_against_cancel_of_another
 
 plant 'makes room and tells nobody' service_crew.c \
