@@ -68,7 +68,8 @@ def options():
                         type=listed(plan.WORKLOADS, "workload"),
                         help=f"of {', '.join(plan.WORKLOADS)}")
     parser.add_argument("--n", metavar="LIST", type=listed(None, "n",
-                        whole(1, 100_000_000)), help="other sizes than planned")
+                        whole(1, 100_000_000)), help="other sizes than planned, "
+                        "where there are several")
     parser.add_argument("--repeats", metavar="N", type=whole(1, 99),
                         help="default 3; 1 if quick")
     parser.add_argument("--seed", metavar="N", type=whole(1, 2**63 - 1),

@@ -25,6 +25,13 @@ class TooLong(Failed):
     """It was stopped."""
 
 
+class Cannot(Failed):
+    """This much of it the peer cannot do."""
+
+
+CANNOT = 3  # what an adapter exits with then
+
+
 def order(command, directory=None, **environment):
     """Run a command to its end; its output matters only if it fails."""
     done = subprocess.run(command, cwd=directory, text=True,
@@ -112,7 +119,8 @@ class Adapter:
         if done.returncode != 0:
             said = done.stderr.strip().splitlines() or [
                 f"ended with status {done.returncode}"]
-            raise Failed(said[-1][:200])
+            kind = Cannot if done.returncode == CANNOT else Failed
+            raise kind(said[-1][:200])
         return done.stdout
 
     def run(self, cell, seed, limit):

@@ -8,7 +8,7 @@ import math
 import sys
 import time
 
-from adapters import Failed, TooLong
+from adapters import Cannot, Failed, TooLong
 
 LIMIT_S = 10      # a single measurement that would take longer is left out,
 STOPPED_S = 15    # one that does is stopped,
@@ -34,9 +34,9 @@ class Measured:
     def fail(self, error):
         if self.values:
             self.failures.append(str(error))
-        elif isinstance(error, TooLong):
+        elif isinstance(error, (TooLong, Cannot)):
             self.skipped = str(error)
-            self.is_too_long = True
+            self.is_too_long = isinstance(error, TooLong)
         else:
             self.skipped = f"failed: {error}"
 

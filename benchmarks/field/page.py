@@ -374,8 +374,9 @@ def readme_text(field):
     column = field.column(r.FIRE_STEPS) or field.column(r.ARM)
     n = f"{column.n:,}" if column else "no"
     repeats = field.found["repeats"]
+    measured = f"medians of {repeats}" if repeats > 1 else "measured once"
     lines = [f"With {n} timers, one thread, a clock that the benchmark moves "
-             f"({on['cpu']}, medians of {repeats}, in bold the best):", "",
+             f"({on['cpu']}, {measured}, in bold the best):", "",
              *readme_table(field, field.virtual_names(), (
                  r.ARM, r.CANCEL, r.REARM, r.FIRE_STEPS, r.WORST_STEP, r.BYTES))]
     if "fire-steps.svg" in drawn:

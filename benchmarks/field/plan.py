@@ -9,9 +9,9 @@ BY_SIZE = ["touch-memory", "arm", "cancel", "rearm", "touch", "fire-steps",
            "worst-step"]
 BY_FEW_SIZES = ["fire-jumps", "cancel+drop", "empty", "bytes"]
 LOG_UNIFORM = ["arm", "cancel", "rearm", "fire-steps", "fire-jumps"]
-REAL = [("real-calls", 1_000_000),
+REAL = [("real-calls", 10_000), ("real-calls", 1_000_000),
         ("real-pairs-1", 1), ("real-pairs-2", 1),
-        ("real-late", 1_000_000),
+        ("real-late", 10_000), ("real-late", 1_000_000),
         ("real-idle", 1), ("real-idle", 1_000_000),
         ("real-d1", 100_000), ("real-d2", 1_000_000), ("real-d3", 300_000)]
 LOADS = [("d1", 100_000), ("d2", 1_000_000), ("d3", 300_000)]
@@ -42,17 +42,18 @@ def quick():
 
 
 def chosen(rows, workloads, sizes):
-    """Those rows that were asked for.  Sizes given by hand are for all
-    workloads that have several."""
+    """Those rows that were asked for.  Sizes given by hand are for workloads that
+    have several; D1 to D3 and pairs have one."""
     if workloads:
         rows = [row for row in rows if row[0] in workloads]
-    if sizes:
-        named = dict.fromkeys((workload, delays) for workload, n, delays in rows
-                              if not workload.startswith("real-pairs"))
-        rows = [(workload, n, delays) for workload, delays in named
-                for n in sizes] + [row for row in rows
-                                   if row[0].startswith("real-pairs")]
-    return rows
+    if not sizes:
+        return rows
+    fixed = {name for name, _ in LOADS + REAL
+             if len([n for other, n in LOADS + REAL if other == name]) == 1}
+    named = dict.fromkeys((workload, delays) for workload, _, delays in rows
+                          if workload not in fixed)
+    return [(workload, n, delays) for workload, delays in named
+            for n in sizes] + [row for row in rows if row[0] in fixed]
 
 
 def cells(rows, adapters, peers):

@@ -138,6 +138,13 @@ void field_fail(const char *why)
     exit(1);
 }
 
+void field_decline(const char *why)
+{
+    enum { STATUS = 3 };
+    fprintf(stderr, "%s\n", why);
+    exit(STATUS);
+}
+
 void *field_memory(size_t count, size_t size)
 {
     return bench_memory(count * size);

@@ -41,8 +41,9 @@ struct field_peer {
 /* Say one result. */
 void field_say(const char *name, double value);
 
-/* End the program, saying why. */
+/* End the program, saying what went wrong, or why it cannot be done. */
 _Noreturn void field_fail(const char *why);
+_Noreturn void field_decline(const char *why);
 
 /* Memory that is there, pages and all; ends the program if there is none. */
 void *field_memory(size_t count, size_t size);

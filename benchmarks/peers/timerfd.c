@@ -28,7 +28,7 @@ static void allow_files(size_t n)
     enum { OTHERS = 16 };
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || n + OTHERS > limit.rlim_max)
-        field_fail("more files than a process may have open (ulimit -Hn)");
+        field_decline("more files than a process may have open (ulimit -Hn)");
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
 }

@@ -14,8 +14,8 @@ import adapters  # noqa: E402
 import measure  # noqa: E402
 import plan  # noqa: E402
 
-# An adapter that answers at once.  Its peer "slow" grows with the square of N,
-# "dead" dies, "lost" forgets a number, and "late" says so in many words.
+# An adapter that answers at once.  Its peer "dead" dies, "lost" forgets a number,
+# and "poor" declines.
 FAKE = '''#!/usr/bin/env python3
 import json, sys, time
 words = sys.argv[1:]
@@ -23,11 +23,14 @@ if words[0] == "describe":
     print(json.dumps({"language": "None", "toolchain": "none", "flags": "",
         "peers": [{"name": name, "title": name, "version": "1", "settings": "",
                    "can": ["arm", "real-late"], "cannot": {"": "is not there"}}
-                  for name in ("fast", "slow", "dead", "lost")]}))
+                  for name in ("fast", "slow", "dead", "lost", "poor")]}))
 elif words[0] == "dice":
     print("delays", DICE)
 elif words[1] == "dead":
     sys.exit("dead: it has no heart")
+elif words[1] == "poor":
+    print("too many for me", file=sys.stderr)
+    sys.exit(3)
 elif words[1] == "lost":
     print("ns")
 else:
@@ -88,6 +91,10 @@ class Runner(unittest.TestCase):
         self.assertEqual(own.failures, ["no luck"])
         self.assertIsNone(own.skipped)
 
+    def test_one_that_declines_has_not_failed(self):
+        self.assertEqual(self.measured(["poor"], [10])["poor", 10].skipped,
+                         "too many for me")
+
     def test_an_answer_that_is_no_number_is_a_failure(self):
         self.assertIn("no result", self.measured(["lost"], [10])["lost", 10].skipped)
 
@@ -146,14 +153,16 @@ class Runner(unittest.TestCase):
         rows = [("arm", 10, "uniform"), ("cancel", 10, "uniform")]
         cells = plan.cells(rows, [self.adapter], None)
         self.assertEqual({cell.workload for cell in cells}, {"arm"})
-        self.assertEqual(len(cells), 4)
+        self.assertEqual(len(cells), 5)
 
-    def test_sizes_given_by_hand_are_for_all_but_pairs(self):
-        rows = plan.chosen(plan.full(), ["arm", "real-pairs-1"], [7, 8])
+    def test_sizes_given_by_hand_are_for_what_has_several(self):
+        rows = plan.chosen(plan.full(), ["arm", "real-idle", "real-d1"], [7, 8])
         self.assertEqual(rows, [("arm", 7, "uniform"), ("arm", 8, "uniform"),
                                 ("arm", 7, "log-uniform"),
                                 ("arm", 8, "log-uniform"),
-                                ("real-pairs-1", 1, "uniform")])
+                                ("real-idle", 7, "uniform"),
+                                ("real-idle", 8, "uniform"),
+                                ("real-d1", 100_000, "uniform")])
 
 
 if __name__ == "__main__":
