@@ -100,6 +100,7 @@ static inline void cancel(struct state *s, uint32_t id)
         sift_down(s, at, last);
 }
 
+#define HAS_MOVE
 static inline void move(struct state *s, uint32_t id, uint64_t deadline)
 {
     size_t at = s->timers[id].place - 1;
@@ -109,11 +110,6 @@ static inline void move(struct state *s, uint32_t id, uint64_t deadline)
         sift_up(s, at, entry);
     else
         sift_down(s, at, entry);
-}
-
-static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
-{
-    move(s, id, deadline);
 }
 
 static inline void advance(struct state *s, uint64_t now)

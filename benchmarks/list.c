@@ -53,15 +53,11 @@ static inline void cancel(struct state *s, uint32_t id)
     timer->next->prev = timer->prev;
 }
 
+#define HAS_MOVE
 static inline void move(struct state *s, uint32_t id, uint64_t deadline)
 {
     cancel(s, id);
     arm(s, id, deadline);
-}
-
-static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
-{
-    move(s, id, deadline);
 }
 
 static inline void advance(struct state *s, uint64_t now)

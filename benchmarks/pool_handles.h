@@ -86,12 +86,14 @@ static inline void cancel(struct state *s, uint32_t id)
         abort();
 }
 
+#define HAS_MOVE
 static inline void move(struct state *s, uint32_t id, uint64_t deadline)
 {
     if (tkw_pool_rearm(s->pool, handle_of(s, id), deadline) != 1)
         abort();
 }
 
+#define HAS_TOUCH
 static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
 {
     if (tkw_pool_postpone(s->pool, handle_of(s, id), deadline) != 1)

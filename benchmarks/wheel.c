@@ -39,11 +39,7 @@ static inline void cancel(struct state *s, uint32_t id)
     tkw_wheel_cancel(s->wheel, &s->timers[id]);
 }
 
-static inline void move(struct state *s, uint32_t id, uint64_t deadline)
-{
-    tkw_wheel_arm(s->wheel, &s->timers[id], deadline);
-}
-
+#define HAS_TOUCH
 static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
 {
     tkw_wheel_postpone(s->wheel, &s->timers[id], deadline);

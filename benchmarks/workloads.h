@@ -8,14 +8,16 @@
  *     static void unmake(struct state *s);
  *     static void arm(struct state *s, uint32_t id, uint64_t deadline);
  *     static void cancel(struct state *s, uint32_t id);
- *     static void move(struct state *s, uint32_t id, uint64_t deadline);
- *     static void touch(struct state *s, uint32_t id, uint64_t deadline);
  *     static void advance(struct state *s, uint64_t now);
  *     static uint32_t pop(struct state *s);      an expired timer, or NO_TIMER
  *     static uint64_t next(const struct state *s);   UINT64_MAX if none
  *
- * and, with HAS_RENEW defined, a cheaper way to do both of
+ * Where arming does not move a timer that is armed, or something is cheaper, it
+ * has also defined HAS_MOVE, HAS_TOUCH or HAS_RENEW, and
  *
+ *     static void move(struct state *s, uint32_t id, uint64_t deadline);
+ *     static void touch(struct state *s, uint32_t id, uint64_t deadline);
+ *                                                to a later deadline
  *     static bool renew(struct state *s, uint64_t deadline);  pop, arm again
  *
  * and CANNOT_D3 if a timer that was cancelled cannot be armed by its number,
@@ -46,6 +48,20 @@ enum {
     D3_WARM_UP_MS = 10000,
     D3_MS = 60000,
 };
+
+#ifndef HAS_MOVE
+static inline void move(struct state *s, uint32_t id, uint64_t deadline)
+{
+    arm(s, id, deadline);
+}
+#endif
+
+#ifndef HAS_TOUCH
+static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
+{
+    move(s, id, deadline);
+}
+#endif
 
 /* Take an expired timer and arm it again.  Returns false if there is none. */
 #ifndef HAS_RENEW

@@ -152,7 +152,10 @@ def build(languages, tell):
             if adapters and not throws_as(adapters[0], adapter):
                 raise Missing("it throws other dice than the first adapter")
             adapters.append(adapter)
+            missing += [{"what": peer["name"], "why": peer["why"]}
+                        for peer in adapter.described.get("missing", [])]
         except (Missing, Failed) as error:
-            missing.append({"language": language, "why": str(error)})
+            missing.append({"what": f"{language}, and all its peers",
+                            "why": str(error)})
             tell(f"no {language}: {error}")
     return adapters, missing

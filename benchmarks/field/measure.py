@@ -92,8 +92,9 @@ def reason_to_skip(cell, measured, limit=LIMIT_S):
 class Progress:
     """A bar with the time left on a terminal; elsewhere a line now and then."""
 
-    def __init__(self, total, out=sys.stderr):
-        self.total = total
+    def __init__(self, repeats, out=sys.stderr):
+        self.repeats = repeats
+        self.total = 0.0
         self.done = 0.0
         self.began = time.monotonic()
         self.out = out
@@ -142,8 +143,7 @@ def measure_all(plan, seed, repeats, share=1, out=sys.stderr):
     """Measure every cell so often: after each time all there is, a Measured for
     each.  Of the time that one may take, only a share."""
     measured = {cell: Measured() for cell in plan}
-    progress = Progress(0, out)
-    progress.repeats = repeats
+    progress = Progress(repeats, out)
     for repeat in range(repeats):
         for at, (cell, adapter) in enumerate(plan.items()):
             progress.total = time_for_all(plan, measured, repeats - repeat, at,

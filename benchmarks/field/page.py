@@ -60,10 +60,6 @@ FAIRNESS = """\
   one read and write of a random element of N costs, or what the load itself costs
   without any timers."""
 
-COLD = """\
-- {} is our pool with each handle fetched from an array of N first, as by a user who
-  has it nowhere near."""
-
 LEGEND = """\
 In bold: the best of its column, or several that read the same. "–": the peer
 cannot do it, for reasons that are listed below the tables. "skipped": it could, but
@@ -219,8 +215,7 @@ def builds(results):
         lines.append(f"| {adapter['language']} | {escaped(adapter['toolchain'])} | "
                      f"{escaped(adapter['flags'])} |")
     for missing in results["missing"]:
-        lines += ["", f"**Missing: {missing['language']}**, and all its peers: "
-                  f"{missing['why']}."]
+        lines += ["", f"**Missing: {missing['what']}**: {missing['why']}."]
     lines += ["", "| peer | language | version | settings |", "|---|---|---|---|"]
     for adapter in results["adapters"]:
         for peer in adapter["peers"]:
@@ -231,11 +226,8 @@ def builds(results):
     return lines
 
 
-def fairness(field):
-    cold = [COLD.format(field.title("pool_cold"))] if "pool_cold" in field.peers \
-        else []
-    return ["", "## What is compared, and what is not", "", FAIRNESS, *cold, "",
-            LEGEND]
+def fairness():
+    return ["", "## What is compared, and what is not", "", FAIRNESS, "", LEGEND]
 
 
 def virtual(field, drawn):
@@ -319,7 +311,7 @@ def text_of(field):
     drawn = charts.listed(field)
     virtual_workloads = workloads_of(field, lambda w: not r.is_real(w))
     real_workloads = workloads_of(field, r.is_real)
-    lines = [*head(field.found), *builds(field.found), *fairness(field),
+    lines = [*head(field.found), *builds(field.found), *fairness(),
              *virtual(field, drawn),
              *absences(field, "Not in the tables of virtual time",
                        virtual_workloads),

@@ -37,7 +37,6 @@ class Style:
 OUR_STYLES = {
     "wheel": Style(VERMILLION, 3.5, "solid", 7, True),
     "pool": Style(BLUE, 3.5, "solid", 5, True),
-    "pool_cold": Style(BLUE, 2.5, "(9,5)", 4, True),
     "service": Style(VERMILLION, 3.5, "solid", 7, True),
     "monitor": Style(BLUE, 3.5, "(9,5)", 5, True),
 }

@@ -12,7 +12,7 @@ import re
 import statistics
 from dataclasses import dataclass, replace
 
-OURS = ("wheel", "pool", "pool_cold", "service", "monitor")
+OURS = ("wheel", "pool", "service", "monitor")
 
 # Not peers: what one access to memory costs, and the load without any timers.
 FLOOR, NOTHING = "floor", "nothing"

@@ -106,7 +106,7 @@ def write_head(field, out):
           f"{results['seed']}, measured {r.say_times(results['repeats'])}, "
           f"{results['seconds']:,} s", file=out)
     for missing in results["missing"]:
-        print(f"missing: {missing['language']}: {missing['why']}", file=out)
+        print(f"missing: {missing['what']}: {missing['why']}", file=out)
     if results["is_quick"]:
         print("a quick run: do not quote these numbers", file=out)
 

@@ -92,13 +92,34 @@ static const struct field_peer *const peers[] = {
 #ifdef HAS_GLIB
     &peer_glib,
 #endif
-#ifdef HAS_TIMERFD
-    &peer_timerfd,
-#endif
-    &peer_floor,    &peer_nothing,
+    &peer_timerfd,  &peer_floor,
+    &peer_nothing,
 };
 
 enum { PEERS = sizeof peers / sizeof peers[0] };
+
+/* What was not built, and why. */
+static const struct {
+    const char *name;
+    const char *why;
+} missing[] = {
+#ifndef HAS_TIMEOUT
+    {"wahern/timeout", "its source is not there: see ./bench --setup"},
+#endif
+#ifndef HAS_LIBEV
+    {"libev", "libev-dev is not installed"},
+#endif
+#ifndef HAS_LIBEVENT
+    {"libevent", "libevent-dev is not installed"},
+#endif
+#ifndef HAS_LIBUV
+    {"libuv", "libuv1-dev is not installed"},
+#endif
+#ifndef HAS_GLIB
+    {"GLib", "libglib2.0-dev is not installed"},
+#endif
+    {NULL, NULL},
+};
 
 static const char *const workloads[WORKLOADS] = {
     [ARM] = "arm",
@@ -257,6 +278,10 @@ static void describe(void)
         print_list(peer, false);
         printf("}}");
     }
+    printf("],\n \"missing\": [");
+    for (unsigned i = 0; missing[i].name != NULL; i++)
+        printf("%s{\"name\": \"%s\", \"why\": \"%s\"}", i == 0 ? "" : ", ",
+               missing[i].name, missing[i].why);
     printf("]}\n");
 }
 

@@ -92,15 +92,11 @@ static inline void cancel(struct state *s, uint32_t id)
     stop(&s->timers, id);
 }
 
+#define HAS_MOVE
 static inline void move(struct state *s, uint32_t id, uint64_t deadline)
 {
     cancel(s, id);
     arm(s, id, deadline);
-}
-
-static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
-{
-    move(s, id, deadline);
 }
 
 static inline void advance(struct state *s, uint64_t now)
@@ -170,6 +166,7 @@ static inline void clear(struct facility *f, uint32_t id)
     stop(&f->timers, id);
 }
 
+#define HAS_RESET
 static inline void reset(struct facility *f, uint32_t id, uint64_t delay_ms)
 {
     clear(f, id);

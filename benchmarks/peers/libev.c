@@ -112,14 +112,10 @@ static inline void cancel(struct state *s, uint32_t id)
     stop(&s->timers, id);
 }
 
+#define HAS_MOVE
 static inline void move(struct state *s, uint32_t id, uint64_t deadline)
 {
     start_again(&s->timers, id, delay_to(s, deadline));
-}
-
-static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
-{
-    move(s, id, deadline);
 }
 
 static inline void advance(struct state *s, uint64_t now)
@@ -195,6 +191,7 @@ static inline void clear(struct facility *f, uint32_t id)
     stop(&f->timers, id);
 }
 
+#define HAS_RESET
 static inline void reset(struct facility *f, uint32_t id, uint64_t delay_ms)
 {
     update_now(f);

@@ -107,16 +107,6 @@ static inline void cancel(struct state *s, uint32_t id)
     event_del(&s->timers.all[id]);
 }
 
-static inline void move(struct state *s, uint32_t id, uint64_t deadline)
-{
-    arm(s, id, deadline);
-}
-
-static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
-{
-    arm(s, id, deadline);
-}
-
 static inline void advance(struct state *s, uint64_t now)
 {
     s->now = now;
@@ -181,11 +171,6 @@ static inline void set(struct facility *f, uint32_t id, uint64_t delay_ms)
 static inline void clear(struct facility *f, uint32_t id)
 {
     event_del(&f->timers.all[id]);
-}
-
-static inline void reset(struct facility *f, uint32_t id, uint64_t delay_ms)
-{
-    add(&f->timers, id, delay_ms);
 }
 
 static void run_until(struct facility *f, uint64_t ns)

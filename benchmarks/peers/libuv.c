@@ -93,16 +93,6 @@ static inline void cancel(struct state *s, uint32_t id)
     uv_timer_stop(&s->timers.all[id]);
 }
 
-static inline void move(struct state *s, uint32_t id, uint64_t deadline)
-{
-    arm(s, id, deadline);
-}
-
-static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
-{
-    arm(s, id, deadline);
-}
-
 static inline void advance(struct state *s, uint64_t now)
 {
     field_set_time(now);
@@ -168,11 +158,6 @@ static inline void set(struct facility *f, uint32_t id, uint64_t delay_ms)
 static inline void clear(struct facility *f, uint32_t id)
 {
     uv_timer_stop(&f->timers.all[id]);
-}
-
-static inline void reset(struct facility *f, uint32_t id, uint64_t delay_ms)
-{
-    set(f, id, delay_ms);
 }
 
 static void stop(uv_timer_t *timer)

@@ -52,11 +52,6 @@ static void set(struct facility *f, uint32_t id, uint64_t delay_ms)
         field_fail("tkw_monitor_touch_limit() failed");
 }
 
-static void reset(struct facility *f, uint32_t id, uint64_t delay_ms)
-{
-    set(f, id, delay_ms);
-}
-
 static void run_until(struct facility *f, uint64_t ns)
 {
     (void)f;

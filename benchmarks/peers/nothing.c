@@ -25,11 +25,6 @@ static void set(struct facility *f, uint32_t id, uint64_t delay_ms)
     f->heard += id + delay_ms;
 }
 
-static void reset(struct facility *f, uint32_t id, uint64_t delay_ms)
-{
-    set(f, id, delay_ms);
-}
-
 static void fired(struct facility *f, uint32_t id);
 
 static void run_until(struct facility *f, uint64_t ns)

@@ -7,16 +7,18 @@
  *     static void facility_close(struct facility *f);
  *     static void set(struct facility *f, uint32_t id, uint64_t delay_ms);
  *     static void clear(struct facility *f, uint32_t id);
- *     static void reset(struct facility *f, uint32_t id, uint64_t delay_ms);
  *     static void run_until(struct facility *f, uint64_t ns);
  *
  * and whose callbacks call
  *
  *     static void fired(struct facility *f, uint32_t id);
  *
- * and, with HAS_PUSH defined, a cheaper way to move a timer to a later time,
+ * Where set() does not move a timer that is set, or something is cheaper, it
+ * has also defined HAS_RESET or HAS_PUSH, and
  *
+ *     static void reset(struct facility *f, uint32_t id, uint64_t delay_ms);
  *     static void push(struct facility *f, uint32_t id, uint64_t delay_ms);
+ *                                                        to a later time
  *
  * run_until() lets the facility work until that time of the monotonic clock:
  * an event loop runs then; one that has threads is left alone.  With
@@ -47,6 +49,13 @@ enum {
     TASK_MS = 1800000,
     DRAIN_AFTER_MS = 3000,
 };
+
+#ifndef HAS_RESET
+static inline void reset(struct facility *f, uint32_t id, uint64_t delay_ms)
+{
+    set(f, id, delay_ms);
+}
+#endif
 
 #ifndef HAS_PUSH
 static inline void push(struct facility *f, uint32_t id, uint64_t delay_ms)

@@ -63,6 +63,7 @@ static inline void clear(struct facility *f, uint32_t id)
         field_fail("tkw_service_cancel() came too late");
 }
 
+#define HAS_RESET
 static inline void reset(struct facility *f, uint32_t id, uint64_t delay_ms)
 {
     if (tkw_service_rearm(f->service, handle_of(f, id),

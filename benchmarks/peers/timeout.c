@@ -42,16 +42,6 @@ static inline void cancel(struct state *s, uint32_t id)
     timeouts_del(s->wheel, &s->timers[id]);
 }
 
-static inline void move(struct state *s, uint32_t id, uint64_t deadline)
-{
-    arm(s, id, deadline);
-}
-
-static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
-{
-    arm(s, id, deadline);
-}
-
 static inline void advance(struct state *s, uint64_t now)
 {
     timeouts_update(s->wheel, now);

@@ -71,11 +71,6 @@ static inline void clear(struct facility *f, uint32_t id)
     set(f, id, 0);
 }
 
-static inline void reset(struct facility *f, uint32_t id, uint64_t delay_ms)
-{
-    set(f, id, delay_ms);
-}
-
 static void run_until(struct facility *f, uint64_t ns)
 {
     enum { AT_ONCE = 64 };

@@ -41,7 +41,7 @@ def found_with(change=None):
 
 SAMPLE = sample.sample()
 FIELD = found_with()
-MISSING = {"language": "Go", "why": "go is not installed"}
+MISSING = {"what": "Go, and all its peers", "why": "go is not installed"}
 
 
 def cells_of(found, peer, workload):
@@ -223,10 +223,10 @@ class Page(unittest.TestCase):
     def test_a_missing_adapter_is_named_with_its_reason(self):
         field = found_with(without_go)
         text = page.text_of(field)
-        self.assertIn("**Missing: Go**, and all its peers: go is not installed.",
+        self.assertIn("**Missing: Go, and all its peers**: go is not installed.",
                       text)
         self.assertNotIn("RussellLuo", text)
-        self.assertIn("missing: Go: go is not installed", printed(field))
+        self.assertIn("missing: Go, and all its peers: go is not installed", printed(field))
 
     def test_who_was_early_is_named(self):
         text = page.text_of(FIELD)

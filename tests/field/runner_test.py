@@ -146,8 +146,23 @@ class Runner(unittest.TestCase):
             adapters.BUILDERS.update(saved)
         self.assertEqual(built, [])
         self.assertEqual(missing, [{
-            "language": "None", "why": "no-such-tool-anywhere is not installed"}])
+            "what": "None, and all its peers",
+            "why": "no-such-tool-anywhere is not installed"}])
         self.assertIn("no-such-tool-anywhere", told[-1])
+
+    def test_an_adapter_says_which_of_its_peers_were_not_built(self):
+        self.adapter.described["missing"] = [{"name": "libev", "why": "no header"}]
+        saved = dict(adapters.BUILDERS), adapters.Adapter
+        adapters.BUILDERS["None"] = list
+        adapters.Adapter = lambda command: self.adapter
+        try:
+            built, missing = adapters.build(["None"], str)
+        finally:
+            adapters.BUILDERS.clear()
+            adapters.BUILDERS.update(saved[0])
+            adapters.Adapter = saved[1]
+        self.assertEqual(built, [self.adapter])
+        self.assertEqual(missing, [{"what": "libev", "why": "no header"}])
 
     def test_only_those_who_can_are_asked(self):
         rows = [("arm", 10, "uniform"), ("cancel", 10, "uniform")]

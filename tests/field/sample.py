@@ -23,7 +23,6 @@ PERCENTS = (0, 1, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 100)
 SPEEDS = {
     "wheel": (7.0, 5.5, 11, 8, 46, 5.2, 34, 1.5, 42),
     "pool": (7.6, 4.3, 24, 10.6, 40, 13, 42, 1.25, 30),
-    "pool_cold": (7.8, 8.3, 32, 14, 42, 13, 50, 1.4, 31),
     "heap": (6.8, 14, 27, 101, 104, 0.6, 33, 1.9, 47),
     "libuv": (57, 114, 280, 236, 404, 210, 153, 2.0, 700),
     "libevent": (33, 59, 183, 263, 610, 190, 139, 1.8, 900),
@@ -55,7 +54,6 @@ SERVICES = {
 ADAPTERS = (
     ("C", "gcc 12.2.0", "-O3", {
         "wheel": "tickwheel wheel", "pool": "tickwheel pool",
-        "pool_cold": "tickwheel pool, cold handles",
         "service": "tickwheel service", "heap": "4-ary heap", "libuv": "libuv",
         "libevent": "libevent", "libevent_common": "libevent, common timeouts",
         "libev": "libev", "glib": "GLib main loop", "timerfd": "timerfd + epoll",
