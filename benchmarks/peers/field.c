@@ -63,7 +63,7 @@ static const struct field_peer peer_heap = {
     .why_not_real = NO_CLOCK,
 };
 
-/* It touches memory, and is no timer facility: see run_floor(). */
+/* It touches memory, and is no timer facility: see run_workload(). */
 static const struct field_peer peer_floor = {
     .name = "floor",
     .title = "one random access to memory",
