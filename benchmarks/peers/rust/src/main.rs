@@ -31,11 +31,10 @@ const PEERS: [Peer; 2] = [
         dependency: "tokio",
         settings: "virtual time: Sleeps pinned in an array, fired when the waker is called; the \
                    paused clock of a current-thread runtime, each step a turn of it, which is \
-                   included; real time: a task for each timer, 2 worker threads, cancelled by \
-                   abort, moved by abort and spawn, timed until the workers have done their part",
+                   included; real time: the same Sleeps, 2 worker threads",
         cannot: &[("fire-steps", STEP), ("empty", STEP), ("d2", STEP)],
-        run_virtual: virtual_time::run::<sleep::Sleeps>,
-        run_real: real::run::<sleep::SleepTasks>,
+        run_virtual: virtual_time::run::<sleep::VirtualSleeps>,
+        run_real: real::run::<sleep::SharedSleeps>,
     },
     Peer {
         name: "tokio_delayqueue",

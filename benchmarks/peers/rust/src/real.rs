@@ -35,8 +35,6 @@ pub trait Facility: Sized {
     fn reset(&mut self, id: u32, delay: Duration);
     /// Lets the facility work until then.
     fn run_until(&mut self, then: Instant);
-    /// Waits until other threads have done their part, so many being set then.
-    fn settle(&self, _pending: usize) {}
 }
 
 /// What happens to a timer that fires.
@@ -154,7 +152,7 @@ pub fn run<F: Facility>(workload: &str, load: &Load) {
     {
         fail("timers fired that should not");
     }
-    // The runtime and a million tasks are not worth taking down.
+    // The runtime and a million timers are not worth taking down.
     std::process::exit(0);
 }
 
@@ -208,17 +206,18 @@ impl<F: Facility> Bench<F> {
         for &id in order {
             self.facility.clear(id);
         }
-        self.facility.settle(0);
     }
 
     /// Everything is done twice, and the second time counts.
     fn calls(&mut self, load: &Load) {
         self.set_all(load.arming(), 60_000, 60_000);
-        self.facility.settle(self.n);
         self.say_bytes();
         self.clear_all(&load.order);
         self.call_all(load);
-        for (name, ns) in ["arm_ns", "rearm_ns", "cancel_ns"].iter().zip(self.call_all(load)) {
+        for (name, ns) in ["arm_ns", "rearm_ns", "cancel_ns"]
+            .iter()
+            .zip(self.call_all(load))
+        {
             say(name, ns);
         }
     }
@@ -226,7 +225,6 @@ impl<F: Facility> Bench<F> {
     fn call_all(&mut self, load: &Load) -> [f64; 3] {
         let began = Instant::now();
         self.set_all(load.arming(), 60_000, 60_000);
-        self.facility.settle(self.n);
         let arm = ns_each(began, self.n);
 
         let mut dice = load.moving();
@@ -235,7 +233,6 @@ impl<F: Facility> Bench<F> {
             let id = dice.below(self.n as u64) as u32;
             self.facility.reset(id, ms(60_000 + dice.below(60_000)));
         }
-        self.facility.settle(self.n);
         let rearm = ns_each(began, self.n);
 
         let began = Instant::now();
@@ -266,7 +263,6 @@ impl<F: Facility> Bench<F> {
                 .map(|thread| thread.join().expect("no panic"))
                 .sum()
         });
-        self.facility.settle(0);
         million_a_second(count, began)
     }
 
@@ -354,7 +350,6 @@ impl<F: Facility> Bench<F> {
     fn d2(&mut self, load: &Load) {
         let began = Instant::now();
         self.set_all(load.arming(), 1_800_000, 1);
-        self.facility.settle(self.n);
         say("arm_ns", ns_each(began, self.n));
         self.say_bytes();
         self.run_for(ms(1_000));
@@ -362,7 +357,6 @@ impl<F: Facility> Bench<F> {
         for id in 0..self.n as u32 {
             self.facility.clear(id);
         }
-        self.facility.settle(0);
         self.drain();
     }
 
@@ -394,7 +388,6 @@ impl<F: Facility> Bench<F> {
         as_often_as_it_goes(ms(1_000), &mut complete);
         let began = Instant::now();
         let count = as_often_as_it_goes(ms(2_000), &mut complete);
-        self.facility.settle(self.n);
         say("million_a_second", million_a_second(count, began));
         self.say_bytes();
     }

@@ -1,22 +1,83 @@
-//! tokio::time::sleep.
+//! tokio::time::sleep: Sleeps that are polled by nobody but us, and have fired when their
+//! waker is called.
 
 use std::cell::RefCell;
 use std::pin::Pin;
 use std::ptr::without_provenance;
+use std::sync::OnceLock;
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::measure::ms;
 use crate::real::{Facility, Fired};
 use crate::virtual_time::Timers;
 
-/// In virtual time: Sleeps that are polled by nobody but us.
-pub struct Sleeps {
-    sleeps: Pin<Box<[Option<Sleep>]>>,
+/// What happens to a timer that fires.
+trait Woken {
+    fn note(id: u32);
+}
+
+/// A waker that notes the number of its timer; it needs no memory.
+fn waker_of<W: Woken>(id: u32) -> Waker {
+    struct Table<W>(W);
+    impl<W: Woken> Table<W> {
+        const VTABLE: RawWakerVTable =
+            RawWakerVTable::new(Self::clone, Self::wake, Self::wake, Self::drop);
+
+        fn clone(id: *const ()) -> RawWaker {
+            RawWaker::new(id, &Self::VTABLE)
+        }
+
+        fn wake(id: *const ()) {
+            W::note(id.addr() as u32);
+        }
+
+        fn drop(_: *const ()) {}
+    }
+    // SAFETY: the data is a number, so that there is nothing to be shared or freed.
+    unsafe { Waker::new(without_provenance(id as usize), &Table::<W>::VTABLE) }
+}
+
+struct Sleeps(Pin<Box<[Option<Sleep>]>>);
+
+impl Sleeps {
+    fn new(n: usize) -> Sleeps {
+        let sleeps: Box<[Option<Sleep>]> = (0..n).map(|_| None).collect();
+        Sleeps(sleeps.into())
+    }
+
+    fn slot(&mut self, id: u32) -> Pin<&mut Option<Sleep>> {
+        // SAFETY: an element of what is pinned, and nothing is moved out of it.
+        unsafe {
+            self.0
+                .as_mut()
+                .map_unchecked_mut(|all| &mut all[id as usize])
+        }
+    }
+
+    /// One that is there is used again.  Returns whether it waits for its time.
+    fn arm<W: Woken>(&mut self, id: u32, deadline: Instant) -> bool {
+        let mut slot = self.slot(id);
+        match slot.as_mut().as_pin_mut() {
+            Some(sleep) => sleep.reset(deadline),
+            None => slot.set(Some(sleep_until(deadline))),
+        }
+        let sleep = slot.as_pin_mut().expect("it was just set");
+        let waker = waker_of::<W>(id);
+        sleep.poll(&mut Context::from_waker(&waker)).is_pending()
+    }
+
+    fn cancel(&mut self, id: u32) {
+        self.slot(id).set(None);
+    }
+}
+
+/// In virtual time.
+pub struct VirtualSleeps {
+    sleeps: Sleeps,
     start: Instant,
     now: u64,
 }
@@ -25,67 +86,39 @@ thread_local! {
     static WOKEN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A waker that notes the number of its timer; it needs no memory.
-fn waker_of(id: u32) -> Waker {
-    fn clone(id: *const ()) -> RawWaker {
-        RawWaker::new(id, &VTABLE)
-    }
-    fn wake(id: *const ()) {
-        WOKEN.with_borrow_mut(|woken| woken.push(id.addr() as u32));
-    }
-    fn drop(_: *const ()) {}
-    static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake, drop);
-    // SAFETY: the data is a number, so that there is nothing to be shared or freed.
-    unsafe { Waker::new(without_provenance(id as usize), &VTABLE) }
-}
+struct Listed;
 
-impl Sleeps {
-    fn slot(&mut self, id: u32) -> Pin<&mut Option<Sleep>> {
-        // SAFETY: an element of what is pinned, and nothing is moved out of it.
-        unsafe {
-            self.sleeps
-                .as_mut()
-                .map_unchecked_mut(|all| &mut all[id as usize])
-        }
+impl Woken for Listed {
+    fn note(id: u32) {
+        WOKEN.with_borrow_mut(|woken| woken.push(id));
     }
 }
 
-impl Timers for Sleeps {
+impl Timers for VirtualSleeps {
     const HANDLE_BYTES: usize = 0; // a Sleep is no handle but the timer itself
 
-    fn new(n: usize) -> Sleeps {
+    fn new(n: usize) -> VirtualSleeps {
         WOKEN.with_borrow_mut(|woken| woken.reserve(n));
-        let sleeps: Box<[Option<Sleep>]> = (0..n).map(|_| None).collect();
-        Sleeps {
-            sleeps: sleeps.into(),
+        VirtualSleeps {
+            sleeps: Sleeps::new(n),
             start: Instant::now(),
             now: 0,
         }
     }
 
-    /// One that has fired is used again.
     fn arm(&mut self, id: u32, deadline: u64) {
-        let deadline = self.start + ms(deadline);
-        let mut slot = self.slot(id);
-        match slot.as_mut().as_pin_mut() {
-            Some(sleep) => sleep.reset(deadline),
-            None => slot.set(Some(sleep_until(deadline))),
-        }
-        let sleep = slot.as_pin_mut().expect("it was just set");
-        let is_pending = sleep
-            .poll(&mut Context::from_waker(&waker_of(id)))
-            .is_pending();
-        assert!(is_pending);
+        assert!(self.sleeps.arm::<Listed>(id, self.start + ms(deadline)));
     }
 
     fn cancel(&mut self, id: u32) {
-        self.slot(id).set(None);
+        self.sleeps.cancel(id);
     }
 
     /// The waker of a Sleep that is pending stays.
     fn move_to(&mut self, id: u32, deadline: u64) {
         let deadline = self.start + ms(deadline);
-        self.slot(id)
+        self.sleeps
+            .slot(id)
             .as_pin_mut()
             .expect("it is armed")
             .reset(deadline);
@@ -105,15 +138,21 @@ impl Timers for Sleeps {
     }
 }
 
-/// In real time: a task for each timer.
-pub struct SleepTasks {
-    runtime: &'static Runtime,
-    fired: &'static Fired,
-    tasks: Vec<Option<JoinHandle<()>>>,
+/// In real time: the runtime's workers call the wakers.
+pub struct SharedSleeps(Sleeps);
+
+static FIRED: OnceLock<&'static Fired> = OnceLock::new();
+
+struct Shared;
+
+impl Woken for Shared {
+    fn note(id: u32) {
+        FIRED.get().expect("it is open").note(id);
+    }
 }
 
-impl Facility for SleepTasks {
-    const HANDLE_BYTES: usize = size_of::<Option<JoinHandle<()>>>();
+impl Facility for SharedSleeps {
+    const HANDLE_BYTES: usize = 0; // as above
 
     fn runtime() -> Builder {
         let mut builder = Builder::new_multi_thread();
@@ -121,42 +160,27 @@ impl Facility for SleepTasks {
         builder
     }
 
-    fn open(runtime: &'static Runtime, fired: &'static Fired, n: usize) -> SleepTasks {
-        SleepTasks {
-            runtime,
-            fired,
-            tasks: (0..n).map(|_| None).collect(),
-        }
+    fn open(_: &'static Runtime, fired: &'static Fired, n: usize) -> SharedSleeps {
+        FIRED.get_or_init(|| fired);
+        SharedSleeps(Sleeps::new(n))
     }
 
+    /// One whose time has come before it was polled has fired, too.
     fn set(&mut self, id: u32, delay: Duration) {
-        let deadline = Instant::now() + delay;
-        let fired = self.fired;
-        self.tasks[id as usize] = Some(self.runtime.spawn(async move {
-            sleep_until(deadline).await;
-            fired.note(id);
-        }));
+        if !self.0.arm::<Shared>(id, Instant::now() + delay) {
+            Shared::note(id);
+        }
     }
 
     fn clear(&mut self, id: u32) {
-        if let Some(task) = self.tasks[id as usize].take() {
-            task.abort();
-        }
+        self.0.cancel(id);
     }
 
     fn reset(&mut self, id: u32, delay: Duration) {
-        self.clear(id);
         self.set(id, delay);
     }
 
     fn run_until(&mut self, then: Instant) {
         std::thread::sleep(then - Instant::now());
-    }
-
-    fn settle(&self, pending: usize) {
-        let metrics = self.runtime.metrics();
-        while metrics.num_alive_tasks() != pending || metrics.global_queue_depth() > 0 {
-            std::thread::yield_now();
-        }
     }
 }
