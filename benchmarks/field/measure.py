@@ -63,16 +63,14 @@ def nanoseconds(cell, measured):
 
 
 def foreseen(cell, measured):
-    """Seconds that a cell will take, told from smaller ones of its kind; None
-    if there are none, or if it takes as long whatever the n."""
+    """Seconds that a cell will take, told from two smaller ones of its kind:
+    one does not tell what is for each timer and what for each step.  None if
+    there are less, or if it takes as long whatever the n."""
     smaller = [pair for pair in nanoseconds(cell, measured) if pair[0] < cell.n]
-    if not smaller or cell.workload.startswith("real-"):
+    if len(smaller) < 2 or cell.workload.startswith("real-"):
         return None
-    n, ns = smaller[-1]
-    growth = 0.0
-    if len(smaller) > 1:
-        n0, ns0 = smaller[-2]
-        growth = max(growth, math.log(ns / ns0) / math.log(n / n0))
+    (n0, ns0), (n, ns) = smaller[-2:]
+    growth = math.log(ns / ns0) / math.log(n / n0)
     ns *= (cell.n / n) ** growth
     return cell.n * OPS_A_TIMER.get(cell.workload, 2) * ns / 1e9
 

@@ -108,6 +108,15 @@ class Runner(unittest.TestCase):
                          "would take about 60 s")
         self.assertIsNone(measure.reason_to_skip(cell, found, 61))
 
+    def test_what_is_paid_by_the_step_is_not_taken_for_a_cost_of_each_timer(self):
+        cell = plan.Cell("loop", "fire-steps", 1_000_000, "uniform")
+        found = {}
+        for n, ns in ((1_000, 2e6), (100_000, 2e4)):
+            self.assertIsNone(measure.reason_to_skip(cell, found))
+            found[cell._replace(n=n)] = own = measure.Measured()
+            own.add({"ns": ns})
+        self.assertIsNone(measure.reason_to_skip(cell, found))
+
     def test_what_takes_as_long_at_any_size_is_not_spared(self):
         cell = plan.Cell("fast", "real-late", 1_000_000, "uniform")
         own = measure.Measured()
