@@ -20,8 +20,7 @@
  *                                                to a later deadline
  *     static bool renew(struct state *s, uint64_t deadline);  pop, arm again
  *
- * and CANNOT_D3 if a timer that was cancelled cannot be armed by its number,
- * and CANNOT_NEXT, in place of next(), if it cannot tell.
+ * and CANNOT_D3 if a timer that was cancelled cannot be armed by its number.
  *
  * What is measured is in functions of their own, named after the workload, so
  * that an instruction counter can be told to look at nothing else.
@@ -115,7 +114,6 @@ MEASURED size_t measured_fire_steps(struct state *s, uint64_t end)
     return fired;
 }
 
-#ifndef CANNOT_NEXT
 MEASURED size_t measured_fire_jumps(struct state *s)
 {
     size_t fired = 0;
@@ -126,7 +124,6 @@ MEASURED size_t measured_fire_jumps(struct state *s)
     }
     return fired;
 }
-#endif
 
 MEASURED size_t measured_empty(struct state *s, size_t steps)
 {
@@ -350,7 +347,6 @@ static double run_fire_steps(const struct bench_load *load)
     return fired == load->n ? took / (double)fired : -1;
 }
 
-#ifndef CANNOT_NEXT
 static double run_fire_jumps(const struct bench_load *load)
 {
     struct state *s = make_pending(load);
@@ -360,7 +356,6 @@ static double run_fire_jumps(const struct bench_load *load)
     unmake(s);
     return fired == load->n ? took / (double)fired : -1;
 }
-#endif
 
 static double run_worst_step(const struct bench_load *load)
 {
@@ -471,9 +466,7 @@ const struct bench_structure SYMBOL_OF(STRUCTURE) = {
             [REARM] = run_rearm,
             [TOUCH] = run_touch,
             [FIRE_STEPS] = run_fire_steps,
-#ifndef CANNOT_NEXT
             [FIRE_JUMPS] = run_fire_jumps,
-#endif
             [WORST_STEP] = run_worst_step,
             [EMPTY] = run_empty,
             [BYTES] = run_bytes,

@@ -26,15 +26,15 @@ FAIRNESS = """\
 - Only numbers of one run are compared. On shared machines absolute times drift by
   a fifth from hour to hour.
 - Virtual time is a number that the benchmark moves: a clock that costs nothing.
-  An event loop does one pass of its loop for each step, which includes the system
-  call it polls with. That is what a step costs its users, but it is not all spent
-  on timers.
+  An event loop does one pass of its loop for each step, and where it would sleep it
+  is told at once that the time has passed: no system calls are measured. For those
+  loops in C that do not tell what is next, that is also how they jump.
 - In real time, what can be used by many threads and what cannot are in different
   tables. Ours is in both: the thread-safe service is also set beside event loops,
   which need no locks. In virtual time one thread uses everything; Kafka's wheel, GLib
   and tokio take their locks there, too, and nobody is in the way.
-- In real time a timer of tokio's is a task that sleeps, as its users have it, and a
-  task costs more than a timer; its DelayQueue has no tasks.
+- A timer of tokio's is a Sleep, pinned in an array, that has fired when its waker is
+  called. Users have it in a task; the task is not measured.
 - Netty and we keep what is armed and soon cancelled out of the larger structure, each
   in its way; that is what pairs measure.
 - Memory is what is resident in C and Rust, and in Java and Go what is alive on the
@@ -44,11 +44,9 @@ FAIRNESS = """\
 - Code that is compiled while it runs has run for two seconds or more before it is
   timed (pairs: one).
 - Calls in real time are made twice on the same facility, and the second time
-  counts. What a call leaves to other threads is not in its time, with one
-  exception: tokio's tasks are timed until its workers have caught up, since
-  without them nothing was armed. Netty's worker files what was armed at its next
-  tick; our service gives back what was cancelled when something is armed, and that
-  is in the time of arming.
+  counts. What a call leaves to other threads is not in its time. Netty's worker files
+  what was armed at its next tick; our service gives back what was cancelled when
+  something is armed, and that is in the time of arming.
 - To touch, and in D1, a timer is pushed back by the cheapest call that a peer has for
   it. Ours has one that notes the new deadline and files the timer anew only when its
   slot comes round, and the monitor is made of it. Who uses another can have the like

@@ -78,9 +78,11 @@ void field_record_say(const struct field_record *record);
 
 /*
  * Time for libraries that ask the system for it: in virtual time they are told
- * so many milliseconds.  What the benchmark itself asks is not touched.
+ * so many milliseconds, and to sleep puts it forward at once, without a system
+ * call.  What the benchmark itself asks is not touched.
  */
 void field_time_is_virtual(bool is_virtual);
 void field_set_time(uint64_t ms);
+uint64_t field_time(void);
 
 #endif

@@ -120,6 +120,8 @@ static inline void move(struct state *s, uint32_t id, uint64_t deadline)
 
 static inline void advance(struct state *s, uint64_t now)
 {
+    if (now == s->now)
+        return; /* next() has been there */
     s->now = now;
     field_set_time(now);
     ev_run(s->timers.loop, EVRUN_NOWAIT);
@@ -130,8 +132,13 @@ static inline uint32_t pop(struct state *s)
     return expired_take(&s->expired);
 }
 
+static inline uint64_t next(struct state *s)
+{
+    ev_run(s->timers.loop, EVRUN_ONCE);
+    return time_slept_to(&s->now);
+}
+
 #define STRUCTURE libev
-#define CANNOT_NEXT
 #define N_MAX SIZE_MAX
 #include "../workloads.h"
 
@@ -223,7 +230,6 @@ const struct field_peer peer_libev = {
                 "array; delays count from the loop's time",
     .version = version,
     .structure = &bench_libev,
-    .why_not_virtual = "does not tell what is next",
     .real = real_workloads,
     .why_not_real = "a loop belongs to one thread",
 };

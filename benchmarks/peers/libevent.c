@@ -27,6 +27,5 @@ const struct field_peer peer_libevent = {
     .version = event_get_version,
     .structure = &bench_libevent,
     .real = real_workloads,
-    .why_not_virtual = "does not tell what is next",
     .why_not_real = "a base without locks belongs to one thread",
 };

@@ -43,6 +43,18 @@ static inline uint32_t expired_take(struct expired *expired)
 }
 
 /*
+ * What is next for a loop that does not tell, and was left to sleep and to call
+ * what is due then: when it was, or UINT64_MAX if there was nothing to sleep
+ * for.  `*now` is the time before it, and then the time.
+ */
+static inline uint64_t time_slept_to(uint64_t *now)
+{
+    uint64_t before = *now;
+    *now = field_time();
+    return *now != before ? *now : UINT64_MAX;
+}
+
+/*
  * Loops that read the clock once a pass count a delay from then.  What arms
  * timers in a long row outside of a pass must have them read it: as often as if
  * this many were armed in one; where lateness is noted, each time.

@@ -1,15 +1,18 @@
 /*
  * time.c - time for libraries that ask the system for it.
  *
- * The program defines the functions of the C library that tell the time, and so
- * is asked in its place by every shared library.  In virtual time it says what
- * it was told; else, and for clocks that no timer goes by, it asks the
+ * The program defines the functions of the C library that tell the time, and
+ * those that event loops sleep in, and so is asked in its place by every shared
+ * library.  In virtual time it says what it was told, and to sleep puts the
+ * clock forward; else, and for clocks that no timer goes by, it asks the
  * original.
  */
 #define _GNU_SOURCE
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -34,16 +37,48 @@ void field_set_time(uint64_t ms)
     told.now.tv_nsec = (long)(ms % 1000 * 1000000);
 }
 
-typedef int clock_reader(clockid_t clock, struct timespec *now);
-
-static clock_reader *find_original(void)
+uint64_t field_time(void)
 {
-    clock_reader *original;
-    void *symbol = dlsym(RTLD_NEXT, "clock_gettime");
-    if (symbol == NULL)
-        field_fail("no clock_gettime()");
-    memcpy(&original, &symbol, sizeof original);
-    return original;
+    return (uint64_t)(told.now.tv_sec - BEGIN_S) * 1000 +
+           (uint64_t)told.now.tv_nsec / 1000000;
+}
+
+typedef int clock_reader(clockid_t clock, struct timespec *now);
+typedef int epoll_waiter(int epoll, struct epoll_event *events, int most,
+                         int timeout_ms);
+typedef int epoll_signal_waiter(int epoll, struct epoll_event *events, int most,
+                                int timeout_ms, const sigset_t *signals);
+typedef int poller(struct pollfd *fds, nfds_t count, int timeout_ms);
+
+/*
+ * The original of a function, kept in `*known`.  Libraries may ask before
+ * main(), and two threads find the same.
+ */
+static void *original(void *_Atomic *known, const char *name)
+{
+    void *symbol = atomic_load_explicit(known, memory_order_relaxed);
+    if (symbol == NULL) {
+        symbol = dlsym(RTLD_NEXT, name);
+        if (symbol == NULL)
+            field_fail(name);
+        atomic_store_explicit(known, symbol, memory_order_relaxed);
+    }
+    return symbol;
+}
+
+/* Declare `function` to be the original of `name`, as `type` says it is. */
+#define ORIGINAL(type, function, name)     \
+    static void *_Atomic known;            \
+    void *symbol = original(&known, name); \
+    type *function;                        \
+    memcpy(&function, &symbol, sizeof function)
+
+/* Nothing comes in, and to wait for it takes no time. */
+static int sleep_through(int timeout_ms)
+{
+    if (timeout_ms > 0)
+        field_set_time(field_time() + (uint64_t)timeout_ms);
+    return 0;
 }
 
 static bool is_told(clockid_t clock)
@@ -59,17 +94,11 @@ static bool is_told(clockid_t clock)
 
 ASKED_BY_LIBRARIES int clock_gettime(clockid_t clock, struct timespec *now)
 {
-    /* Libraries may ask before main(); two threads find the same. */
-    static clock_reader *_Atomic original;
     if (is_told(clock)) {
         *now = told.now;
         return 0;
     }
-    clock_reader *read = atomic_load_explicit(&original, memory_order_relaxed);
-    if (read == NULL) {
-        read = find_original();
-        atomic_store_explicit(&original, read, memory_order_relaxed);
-    }
+    ORIGINAL(clock_reader, read, "clock_gettime");
     return read(clock, now);
 }
 
@@ -92,4 +121,31 @@ ASKED_BY_LIBRARIES time_t time(time_t *now)
     if (now != NULL)
         *now = read.tv_sec;
     return read.tv_sec;
+}
+
+ASKED_BY_LIBRARIES int epoll_wait(int epoll, struct epoll_event *events,
+                                  int most, int timeout_ms)
+{
+    if (told.is_virtual)
+        return sleep_through(timeout_ms);
+    ORIGINAL(epoll_waiter, wait, "epoll_wait");
+    return wait(epoll, events, most, timeout_ms);
+}
+
+ASKED_BY_LIBRARIES int epoll_pwait(int epoll, struct epoll_event *events,
+                                   int most, int timeout_ms,
+                                   const sigset_t *signals)
+{
+    if (told.is_virtual)
+        return sleep_through(timeout_ms);
+    ORIGINAL(epoll_signal_waiter, wait, "epoll_pwait");
+    return wait(epoll, events, most, timeout_ms, signals);
+}
+
+ASKED_BY_LIBRARIES int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    if (told.is_virtual)
+        return sleep_through(timeout_ms);
+    ORIGINAL(poller, wait, "poll");
+    return wait(fds, count, timeout_ms);
 }
