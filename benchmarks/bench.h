@@ -81,6 +81,9 @@ double floor_by_handle(const struct bench_load *load);
 /* A random permutation of 0 to n-1, to be freed. */
 uint32_t *bench_order(size_t n, uint64_t seed);
 
+/* The compiler that built this, with its version. */
+const char *bench_compiler(void);
+
 double bench_now_ns(void);
 size_t bench_resident_bytes(void);
 

@@ -417,7 +417,7 @@ int main(int argc, char **argv)
         if (c == 'h')
             return fputs(usage_text, stdout) < 0;
         if (c == 'v')
-            return puts(report_compiler()) < 0;
+            return puts(bench_compiler()) < 0;
         if (!take_option(&plan, c, optarg))
             return 2;
     }

@@ -13,6 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *bench_compiler(void)
+{
+#ifdef __clang__
+    return __VERSION__;
+#else
+    return "gcc " __VERSION__;
+#endif
+}
+
 double bench_now_ns(void)
 {
     /* Raw, which peers/time.c leaves alone. */

@@ -77,15 +77,6 @@ void report_table(const struct report *report, FILE *out)
     }
 }
 
-const char *report_compiler(void)
-{
-#ifdef __clang__
-    return __VERSION__;
-#else
-    return "gcc " __VERSION__;
-#endif
-}
-
 static void print_string(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -136,7 +127,7 @@ static void json_machine(FILE *out)
         json_pair(out, "release", machine.release);
         json_pair(out, "architecture", machine.machine);
     }
-    json_pair(out, "compiler", report_compiler());
+    json_pair(out, "compiler", bench_compiler());
     if (gmtime_r(&now, &utc) != NULL &&
         strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0)
         json_pair(out, "time", when);

@@ -16,9 +16,6 @@ struct report {
     const char *commit; /* as the caller told, or "unknown" */
 };
 
-/* The compiler that built this, with its version. */
-const char *report_compiler(void);
-
 /* Medians, spread and ratios to the floor and to the heap, as a table. */
 void report_table(const struct report *report, FILE *out);
 

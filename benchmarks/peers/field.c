@@ -264,9 +264,9 @@ static void print_list(const struct field_peer *peer, bool is_able)
 
 static void describe(void)
 {
-    printf("{\"language\": \"C\", \"toolchain\": \"gcc %s\", \"flags\": "
+    printf("{\"language\": \"C\", \"toolchain\": \"%s\", \"flags\": "
            "\"%s\",\n \"peers\": [",
-           __VERSION__, BENCH_FLAGS);
+           bench_compiler(), BENCH_FLAGS);
     for (unsigned i = 0; i < PEERS; i++) {
         const struct field_peer *peer = peers[i];
         printf("%s\n  {\"name\": \"%s\", \"title\": \"%s\", \"version\": "
