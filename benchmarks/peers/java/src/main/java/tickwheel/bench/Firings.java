@@ -30,13 +30,13 @@ final class Firings {
         count.set(0);
     }
 
-    /** Wait until n have fired.  Returns the time, at most a millisecond late. */
-    long await(long n) {
+    /** Wait until n have fired, at most a millisecond longer. */
+    void await(long n) {
         long giveUp = System.nanoTime() + 60_000_000_000L;
         for (;;) {
             long now = System.nanoTime();
             if (count() == n)
-                return now;
+                return;
             if (now > giveUp || count() > n)
                 throw new IllegalStateException(count() + " have fired and not " + n);
             Machine.sleepUntil(now + 500_000);
