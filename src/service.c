@@ -133,6 +133,7 @@ static void dismantle(struct tkw_service *service)
         close_shard(service, service->shards[i]);
     if (service->has_own_clock)
         clock_close(&service->clock, &service->allocator);
+    recorder_close(service);
     sync_mutex_destroy(&service->mutex);
     sync_cond_destroy(&service->quiet);
     sync_cond_destroy(&service->ended);
@@ -231,6 +232,7 @@ int tkw_service_open(struct tkw_service **service,
         .is_asleep = config->driver == TKW_DRIVER_NONE, /* always to be told */
     };
     sync_mutex_init(&made->mutex);
+    sync_mutex_init(&made->recorder.mutex);
     sync_cond_init(&made->quiet);
     sync_cond_init(&made->ended);
     int error = open_parts(made, config);

@@ -320,6 +320,7 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
     *armed = job;
     shard->armed++;
     PROBE3(arm, service, handle, aim.due_ns);
+    service_note(service, RECORDED_ARM, handle, aim.due_ns);
     service_announce(service, shard, aim.deadline);
     return 0;
 }
@@ -460,6 +461,10 @@ static int move_to(struct tkw_service *service, tkw_handle handle,
         sync_put_relaxed(&job->due_ns, aim.due_ns);
         if (job->extra != 0)
             sync_put_relaxed(&extra_of(shard, job)->phase_ns, aim.due_ns);
+        service_note(service,
+                     move_timer == timer_rearm ? RECORDED_ARM
+                                               : RECORDED_POSTPONE,
+                     handle, aim.due_ns);
         service_announce(service, shard, aim.deadline);
     }
     sync_unlock(&shard->mutex);
@@ -523,6 +528,8 @@ int tkw_service_cancel(struct tkw_service *service, tkw_handle handle)
         /* If the word is still the same so was all that we have read. */
         if (!sync_replace_ordered(&job->word, &word, after))
             continue;
+        if (word & JOB_ARMED)
+            service_note(service, RECORDED_CANCEL, handle, 0);
 
         if (is_running) {
             if (word & JOB_ARMED)

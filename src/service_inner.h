@@ -19,7 +19,8 @@
  * queue, or whatever `submit` does.  Each crew has shards of its own, so that
  * its timers can stay where they are while it is busy.
  *
- * Locks: a shard's mutex before the service's, never two shards'.
+ * Locks: a shard's mutex before the service's, never two shards'; the
+ * recorder's after a shard's, and none after it.
  *
  * docs/concurrency.md has the stories of what may race.
  */
@@ -219,6 +220,33 @@ struct crew {
     bool is_full;        /* the runner is to be told when there is room */
 };
 
+/* An operation, as it is recorded: see service_record.c. */
+enum recorded_kind {
+    RECORDED_ARM,
+    RECORDED_POSTPONE,
+    RECORDED_CANCEL,
+    RECORDED_NONE, /* but some were left out */
+};
+
+struct recorded {
+    uint64_t time_ns;
+    uint64_t due_ns;
+    tkw_handle handle;
+    uint64_t left_out; /* operations before it that there was no room for */
+    enum recorded_kind kind;
+};
+
+struct recorder {
+    struct sync_mutex mutex; /* taken last, and alone; for all of it */
+    struct recorded *ring;   /* NULL: nothing was ever recorded */
+    size_t room;
+    size_t at; /* the oldest */
+    size_t count;
+    uint64_t last_ns;
+    uint64_t left_out; /* since the newest */
+    bool has_head;     /* what the trace begins with is yet to be taken */
+};
+
 enum {
     CREWS = 3, /* in the order of enum tkw_executor, from TKW_ON_DRIVER on */
     QUEUE_ROOM = 1024, /* by default */
@@ -255,12 +283,14 @@ struct tkw_service {
     uint64_t slowest_ns;    /* the callback that took longest; mutex, but read
                                by anyone */
     tkw_callback *slowest;  /* the same; mutex */
+    struct recorder recorder;
 
     /* Atomics. */
     char gap[64];
     _Alignas(8) tkw_tick earliest; /* the driver will come by then */
     bool is_asleep;                /* ... and has to be woken to come earlier */
     bool is_stopping;              /* start nothing, arm nothing */
+    bool is_recording;             /* tell the recorder of everything */
     bool is_active;                /* somebody is at running callbacks */
     bool has_fd;                   /* ... and aims the clock's descriptor */
     _Alignas(8) uint64_t last_ns;  /* the latest time that anybody was told */
@@ -320,6 +350,8 @@ struct aim {
 #define service_drive tkw_inner_service_drive
 #define service_lower tkw_inner_service_lower
 #define service_point_fd tkw_inner_service_point_fd
+#define service_note_recorded tkw_inner_service_note_recorded
+#define recorder_close tkw_inner_recorder_close
 
 /* service_arm.c */
 int job_arm(struct tkw_service *service, struct shard *shard,
@@ -363,6 +395,11 @@ struct shard *owner_shard(const struct crew *crew,
                           const struct tkw_owner *owner);
 void owner_link(struct shard *shard, struct job *job, struct tkw_owner *owner);
 void owner_unlink(struct shard *shard, struct job *job);
+
+/* service_record.c */
+void service_note_recorded(struct tkw_service *service, enum recorded_kind kind,
+                           tkw_handle handle, uint64_t due_ns) RARE;
+void recorder_close(struct tkw_service *service);
 
 /* service_run.c */
 void *service_drive(void *service);
@@ -469,6 +506,15 @@ static inline void shard_reap(struct shard *shard, uint32_t most)
 {
     if (shard_has_cancelled(shard))
         shard_reap_some(shard, most);
+}
+
+/* Record an operation, if that was asked for. */
+static inline void service_note(struct tkw_service *service,
+                                enum recorded_kind kind, tkw_handle handle,
+                                uint64_t due_ns)
+{
+    if (sync_glance(&service->is_recording))
+        service_note_recorded(service, kind, handle, due_ns);
 }
 
 /* One timer less is pending. */

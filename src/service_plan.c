@@ -247,6 +247,7 @@ void repeat_arm(struct tkw_service *service, struct shard *shard,
             sync_put_relaxed(&extra->phase_ns, phase_ns);
             extra->overruns = overruns;
             sync_add_relaxed(&service->overruns, overruns);
+            service_note(service, RECORDED_ARM, firing->handle, aim.due_ns);
             service_announce(service, shard, aim.deadline);
             break;
         }

@@ -146,6 +146,8 @@ static inline struct sync_self *sync_self(void)
 
 #define sync_get_relaxed(at) \
     (SYNC_POINT(), __atomic_load_n((at), __ATOMIC_RELAXED))
+/* Any value will do, old or new: the scheduler need not go between. */
+#define sync_glance(at) __atomic_load_n((at), __ATOMIC_RELAXED)
 #define sync_get_acquire(at) \
     (SYNC_POINT(), __atomic_load_n((at), __ATOMIC_ACQUIRE))
 #define sync_get_ordered(at) \

@@ -440,6 +440,43 @@ TKW_EXPORT size_t tkw_service_prometheus(struct tkw_service *service,
                                          size_t size);
 
 /*
+ * Record what is asked of the service, to play it again: `tickwheel sim` tells
+ * which geometry would have been best for it.  Up to `operations` are kept, of
+ * some 40 bytes each, until tkw_service_trace() takes them; while there are as
+ * many, more are left out and counted.  To begin anew forgets what was not
+ * taken.  0: record no more; what there is can still be taken.  Costs a branch
+ * while nothing is recorded, and a lock and a look at the clock while something
+ * is.  *Any thread*.
+ *
+ * Returns 0, or -ENOMEM with nothing changed.
+ */
+TKW_EXPORT int tkw_service_record(struct tkw_service *service,
+                                  size_t operations);
+
+/*
+ * Take what was recorded, the oldest first, as lines of text, ended by a 0:
+ *
+ *     # tick 1000000
+ *     time,operation,key,deadline
+ *     81034000120,arm,4294967296,81064000120
+ *     81034801377,cancel,4294967296,
+ *
+ * Times are of the service's clock, in ns, a key is a handle.  To move a timer,
+ * and to call one again that repeats, is to arm it, but for a postpone.  Timers
+ * that fire are not in it: that they do follows.  *Any thread*, one at a time.
+ *
+ *     char text[4096];
+ *     size_t n;
+ *     while ((n = tkw_service_trace(service, text, sizeof text)) > 0)
+ *         fwrite(text, 1, n, file);
+ *
+ * Returns how long the text is, without the 0, or 0 if there is no more, or no
+ * room for a line: `size` should be 512 or more.
+ */
+TKW_EXPORT size_t tkw_service_trace(struct tkw_service *service, char *text,
+                                    size_t size);
+
+/*
  * Without a driver: call what is due, at most `budget` callbacks (0: no
  * bound), in the calling thread; or hand it over to workers or to `submit`,
  * which counts as calling it.  Close the service only when this has returned.

@@ -42,10 +42,20 @@ int main(void)
     while (freed < 2)
         ;
 
-    /* And one is left when the service is closed. */
+    /* Of the next one there is a trace. */
+    FILE *file = tmpfile();
+    must(file != NULL);
+    must(tkw_service_record(service, 10) == 0);
+
+    /* And it is left when the service is closed. */
     error = tkw_service_arm(service, NULL, 3600 * TKW_SECOND,
                             (struct tkw_task){hang_up, malloc(1), free});
     must(error == 0);
+
+#include "service.2.1"
+
+    must(ftell(file) > 60);
+    fclose(file);
 
 #include "service.1.5"
 
