@@ -183,7 +183,48 @@ wrong_usage() {
     refused demo --seconds 0
     refused demo --seconds 86401
     refused demo --timers 10 --load burst --bogus
+    wrong_usage_of_bench
     wrong_usage_of_live_ones
+}
+
+wrong_usage_of_bench() {
+    local value
+    refused bench --bogus
+    refused bench -x
+    refused bench --help=3
+    refused bench surplus
+    refused bench --quick=1
+    for option in n workloads structures delays repeats seed core; do
+        refused bench --$option
+        for value in '' bogus -1 1,bogus; do
+            refused bench --$option "$value"
+        done
+    done
+    refused bench --n 99
+    refused bench --n 100000001
+    refused bench --n 1000,
+    refused bench --n 100,101,102,103,104,105,106,107,108,109,110,111,112,113,114,115,116
+    refused bench --repeats 0
+    refused bench --repeats 65
+    refused bench --n 10000000 --structures list
+}
+
+benching() {
+    "$tool" bench --n 1000 --repeats 2 --structures wheel,floor --workloads arm \
+        --delays uniform --json "$work/json" >"$work/out" 2>"$work/err" ||
+        fail "bench: exit code $?"
+    grep -Eq '^ +1000 +uniform +arm +wheel +[0-9.]+ ns' "$work/out" ||
+        fail 'bench: no row of the wheel'
+    python3 -c 'import json, sys
+cells = json.load(open(sys.argv[1]))["cells"]
+sys.exit(not all(len(cell["samples"]) == 2 for cell in cells))' "$work/json" ||
+        fail 'bench: not two samples of each'
+    [ "$("$tool" bench --compiler | wc -l)" -eq 1 ] || fail 'bench: no compiler'
+    local code=0
+    "$tool" bench --n 1000 --json "$work/none/json" >"$work/out" 2>"$work/err" ||
+        code=$?
+    [ "$code" -eq 1 ] || fail "bench: exit code $code, not 1, with no such directory"
+    grep -q '^tickwheel: cannot write' "$work/err" || fail 'bench: does not say why'
 }
 
 wrong_usage_of_live_ones() {
@@ -224,7 +265,8 @@ wrong_usage_of_live_ones() {
 
 help_is_no_error() {
     for arguments in --help 'demo --help' 'where --help' 'demo -h' \
-        'idle --help' 'idle -h' 'purgatory --help' 'purgatory -h'; do
+        'idle --help' 'idle -h' 'purgatory --help' 'purgatory -h' \
+        'bench --help' 'bench -h'; do
         # shellcheck disable=SC2086 # these are words
         "$tool" $arguments >"$work/out" 2>"$work/err" || fail "$arguments: $?"
         grep -q '^usage: tickwheel' "$work/out" || fail "$arguments: no usage"
@@ -412,6 +454,7 @@ wrong_usage
 help_is_no_error
 every_load_adds_up
 the_seed_decides
+benching
 a_paced_plain_show_writes_lines
 a_full_disk_is_an_error
 a_show_on_a_terminal

@@ -18,6 +18,7 @@ static const struct command {
     {"purgatory", purgatory_main,
      "300,000 requests that wait for a condition or a timeout"},
     {"where", where_main, "the slots a deadline waits in, and its falls"},
+    {"bench", bench_main, "wheel and pool beside a heap, on this machine"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

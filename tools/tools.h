@@ -15,6 +15,7 @@
 enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
 
 /* Each command gets its own name as argv[0]. */
+int bench_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 int idle_main(int argc, char **argv);
 int purgatory_main(int argc, char **argv);

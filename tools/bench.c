@@ -1,0 +1,230 @@
+/*
+ * bench.c - `tickwheel bench`: wheel and pool beside other structures, measured
+ * on this machine.
+ */
+#define _GNU_SOURCE
+
+#include "tools.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../benchmarks/plan.h"
+#include "../benchmarks/report.h"
+
+enum { N_MOST = 100000000 };
+
+static const char usage_text[] =
+    "usage: tickwheel bench [OPTION...]\n"
+    "\n"
+    "Measures wheel and pool beside a 4-ary heap, a sorted list (small n) and\n"
+    "the floor (touching random memory), on the same work, interleaved.\n"
+    "\n"
+    "    --quick            two minutes: n = 100000 and 1000000, 3 repeats\n"
+    "    --n LIST           sizes, 100 to 100000000; default 100000,1000000,\n"
+    "                       10000000\n"
+    "    --workloads LIST   of arm, cancel, cancel+drop, rearm, touch,\n"
+    "                       'fire steps', 'fire jumps', 'worst step', empty,\n"
+    "                       bytes, d1, d2, 'd2 worst', d3\n"
+    "    --structures LIST  of floor, wheel, pool, pool_cold, heap, list\n"
+    "    --delays LIST      of uniform (1 ms to 60 s), log-uniform (1 ms to 1 "
+    "h)\n"
+    "    --repeats N        1 to 64; default 5\n"
+    "    --seed N           of the pseudo-random work; default 1\n"
+    "    --core N           run on this core only\n"
+    "    --huge             ask for huge pages\n"
+    "    --json FILE        write machine, compiler, commit and every sample\n"
+    "    --in-process       no child processes, for instruction counters\n"
+    "    --compiler         the compiler that built this\n"
+    "    --help             this text\n";
+
+struct bench {
+    struct plan plan;
+    int core;           /* to run on, or -1 */
+    const char *json;   /* file to write, or NULL */
+    const char *commit; /* told by the caller */
+};
+
+static const struct option options[] = {
+    {"quick", no_argument, NULL, 'q'},
+    {"n", required_argument, NULL, 'n'},
+    {"workloads", required_argument, NULL, 'w'},
+    {"structures", required_argument, NULL, 's'},
+    {"delays", required_argument, NULL, 'd'},
+    {"repeats", required_argument, NULL, 'r'},
+    {"seed", required_argument, NULL, 'e'},
+    {"core", required_argument, NULL, 'c'},
+    {"huge", no_argument, NULL, 'H'},
+    {"json", required_argument, NULL, 'j'},
+    {"commit", required_argument, NULL, 'm'},
+    {"in-process", no_argument, NULL, 'p'},
+    {"compiler", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool read_sizes(struct plan *plan, char *text)
+{
+    plan->size_count = 0;
+    for (char *rest = text, *part; (part = strsep(&rest, ",")) != NULL;) {
+        uint64_t n;
+        if (!option_number("--n", part, 100, N_MOST, &n))
+            return false;
+        if (plan->size_count == SIZES_MAX) {
+            fprintf(stderr, "tickwheel: --n takes at most %d sizes\n",
+                    SIZES_MAX);
+            return false;
+        }
+        plan->sizes[plan->size_count++] = (size_t)n;
+    }
+    return true;
+}
+
+static void be_quick(struct plan *plan)
+{
+    plan->sizes[0] = 100000;
+    plan->sizes[1] = 1000000;
+    plan->size_count = 2;
+    plan->repeats = 3;
+    plan->spreads = "uniform";
+}
+
+/* Take an option that is about the machine, or about the report. */
+static bool take_other(struct bench *bench, int c, char **argv)
+{
+    uint64_t number = 0;
+    switch (c) {
+    case 'c':
+        if (!option_number("--core", optarg, 0, CPU_SETSIZE - 1, &number))
+            return false;
+        bench->core = (int)number;
+        return true;
+    case 'H':
+        bench_use_huge_pages(true);
+        return true;
+    case 'j':
+        bench->json = optarg;
+        return true;
+    case 'm':
+        bench->commit = optarg;
+        return true;
+    default:
+        option_refuse(c, argv);
+        return false;
+    }
+}
+
+/* Take one option.  Returns false if it is wrong, having said so. */
+static bool take_option(struct bench *bench, int c, char **argv)
+{
+    struct plan *plan = &bench->plan;
+    uint64_t number = 0;
+    switch (c) {
+    case 'q':
+        be_quick(plan);
+        return true;
+    case 'n':
+        return read_sizes(plan, optarg);
+    case 'w':
+        plan->workloads = optarg;
+        return true;
+    case 's':
+        plan->structures = optarg;
+        return true;
+    case 'd':
+        plan->spreads = optarg;
+        return true;
+    case 'r':
+        if (!option_number("--repeats", optarg, 1, SAMPLES_MAX, &number))
+            return false;
+        plan->repeats = (unsigned)number;
+        return true;
+    case 'e':
+        return option_number("--seed", optarg, 1, UINT64_MAX, &plan->seed);
+    case 'p':
+        plan->is_in_process = true;
+        return true;
+    default:
+        return take_other(bench, c, argv);
+    }
+}
+
+static bool pin(int core)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)core, &set);
+    if (sched_setaffinity(0, sizeof set, &set) == 0)
+        return true;
+    fprintf(stderr, "tickwheel: cannot run on core %d: %s\n", core,
+            strerror(errno));
+    return false;
+}
+
+static bool write_json(const struct report *report, const char *path, FILE *out)
+{
+    report_json(report, out);
+    bool is_written = ferror(out) == 0;
+    is_written = fclose(out) == 0 && is_written;
+    if (!is_written)
+        fprintf(stderr, "tickwheel: could not write %s\n", path);
+    return is_written;
+}
+
+static int run(struct bench *bench)
+{
+    if (!plan_lay(&bench->plan))
+        return EXIT_USAGE;
+    if (bench->core >= 0 && !pin(bench->core))
+        return EXIT_FAILED;
+    /* Before an hour of measuring, not after it. */
+    FILE *json = bench->json == NULL ? NULL : fopen(bench->json, "w");
+    if (bench->json != NULL && json == NULL) {
+        fprintf(stderr, "tickwheel: cannot write %s: %s\n", bench->json,
+                strerror(errno));
+        return EXIT_FAILED;
+    }
+    plan_measure(&bench->plan);
+
+    struct report report = {.cells = bench->plan.cells,
+                            .cell_count = bench->plan.cell_count,
+                            .seed = bench->plan.seed,
+                            .repeats = bench->plan.repeats,
+                            .commit = bench->commit};
+    report_table(&report, stdout);
+    if (json != NULL && !write_json(&report, bench->json, json))
+        return EXIT_FAILED;
+    return EXIT_FINE;
+}
+
+int bench_main(int argc, char **argv)
+{
+    static struct bench bench = {
+        .plan = {.sizes = {100000, 1000000, 10000000},
+                 .size_count = 3,
+                 .seed = 1,
+                 .repeats = 5},
+        .core = -1,
+        .commit = "unknown",
+    };
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+        if (c == 'h')
+            return fputs(usage_text, stdout) < 0 ? EXIT_FAILED : EXIT_FINE;
+        if (c == 'v')
+            return puts(bench_compiler()) < 0 ? EXIT_FAILED : EXIT_FINE;
+        if (!take_option(&bench, c, argv))
+            return EXIT_USAGE;
+    }
+    if (optind < argc) {
+        fprintf(stderr,
+                "tickwheel: bench does not take '%s'; see tickwheel bench "
+                "--help\n",
+                argv[optind]);
+        return EXIT_USAGE;
+    }
+    return run(&bench);
+}
