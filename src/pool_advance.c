@@ -177,21 +177,21 @@ static bool finish_tick(struct tkw_pool *pool, size_t *budget)
     return true;
 }
 
-/* Where the next occupied slot of a ring begins; there is one. */
-static tkw_tick ring_next(const struct tkw_pool *pool, uint32_t level)
+/* The number of the next occupied slot of a ring; there is one. */
+static uint64_t ring_next(const struct tkw_pool *pool, uint32_t level)
 {
     const struct ring *ring = &pool->rings[level];
     uint64_t hand = pool->dial.levels[level].hand;
     uint32_t here = ring_slot(ring, hand) - ring->first;
-    uint32_t ahead = bits_ahead(ring->occupancy, ring->size, here);
-    return (hand + ahead) * pool->dial.levels[level].tick;
+    return hand + bits_ahead(ring->occupancy, ring->size, here);
 }
 
 tkw_tick pool_next_slot(const struct tkw_pool *pool)
 {
     tkw_tick next = TKW_NEVER;
     for (uint64_t busy = pool->busy; busy != 0; busy &= busy - 1) {
-        tkw_tick begin = ring_next(pool, (uint32_t)__builtin_ctzll(busy));
+        uint32_t level = (uint32_t)__builtin_ctzll(busy);
+        tkw_tick begin = ring_next(pool, level) * pool->dial.levels[level].tick;
         if (begin < next)
             next = begin;
     }
@@ -253,9 +253,10 @@ tkw_tick tkw_pool_next(const struct tkw_pool *pool)
     if (pool->is_mid_tick || pool->queued != 0)
         return pool->now;
     tkw_tick next = pool_next_slot(pool);
-    for (uint64_t crowds = pool->crowds; crowds != 0; crowds &= crowds - 1) {
-        tkw_tick share =
-            pool_next_share(pool, (uint32_t)__builtin_ctzll(crowds));
+    for (uint64_t crowds = pool->crowds & pool->busy; crowds != 0;
+         crowds &= crowds - 1) {
+        uint32_t level = (uint32_t)__builtin_ctzll(crowds);
+        tkw_tick share = pool_next_share(pool, level, ring_next(pool, level));
         if (share < next)
             next = share;
     }

@@ -245,22 +245,20 @@ void pool_help(struct tkw_pool *pool, uint32_t level)
     fall_ahead(pool, level_in_the_way(pool, level, &budget), 2 * CHUNK_ENTRIES);
 }
 
-static const struct slot *next_slot(const struct tkw_pool *pool, uint32_t level)
+/* How many entries are in a crowded slot, as if its chunks were full; 0: it is
+ * not crowded. */
+static uint64_t crowd_size(const struct tkw_pool *pool, uint32_t level,
+                           uint64_t number)
 {
-    uint64_t next = pool->dial.levels[level].hand + 1;
-    return &pool->slots[ring_slot(&pool->rings[level], next)];
+    uint32_t chunks =
+        pool->slots[ring_slot(&pool->rings[level], number)].chunks;
+    return chunks >= TKW_CROWDED_CHUNKS ? chunks * (uint64_t)CHUNK_ENTRIES : 0;
 }
 
-/* Is the next slot of a level crowded?  A drained one is empty. */
-static bool has_crowd(const struct tkw_pool *pool, uint32_t level)
+/* The same of the next slot of a level.  A drained one is empty. */
+static uint64_t crowd_next(const struct tkw_pool *pool, uint32_t level)
 {
-    return next_slot(pool, level)->chunks >= TKW_CROWDED_CHUNKS;
-}
-
-/* How many entries are in it, as if its chunks were full. */
-static uint64_t crowd_size(const struct tkw_pool *pool, uint32_t level)
-{
-    return next_slot(pool, level)->chunks * (uint64_t)CHUNK_ENTRIES;
+    return crowd_size(pool, level, pool->dial.levels[level].hand + 1);
 }
 
 /*
@@ -274,15 +272,22 @@ static tkw_tick crowd_finish(const struct tkw_pool *pool, uint32_t level)
     return level > 1 ? begin - levels[level - 1].tick : begin;
 }
 
-/* The share of a level's crowd that is due after `elapsed` ticks more. */
+/*
+ * The share of a level's crowd that is due after `elapsed` ticks more.  It will
+ * take as long again until the next one, or so it seems; but not if the hand
+ * has come here meanwhile: for who has slept until then, this is the first, and
+ * tkw_pool_next() will ask for more.
+ */
 static size_t crowd_share(const struct tkw_pool *pool, uint32_t level,
                           tkw_tick elapsed)
 {
     tkw_tick finish = crowd_finish(pool, level);
     if (finish <= pool->now)
         return SIZE_MAX;
+    if (elapsed > pool->now - pool->dial.levels[level].start)
+        elapsed = 1;
     uint64_t steps = (finish - pool->now) / elapsed + 1;
-    return (size_t)(crowd_size(pool, level) / steps) + 1;
+    return (size_t)(crowd_next(pool, level) / steps) + 1;
 }
 
 /*
@@ -296,7 +301,7 @@ size_t pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget)
     while (crowds != 0 && left != 0) {
         uint32_t level = 63 - (uint32_t)__builtin_clzll(crowds);
         crowds &= ~(UINT64_C(1) << level);
-        if (!has_crowd(pool, level) ||
+        if (crowd_next(pool, level) == 0 ||
             level_in_the_way(pool, level, &left) != level)
             continue;
         size_t share = crowd_share(pool, level, elapsed);
@@ -315,7 +320,7 @@ tkw_tick pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake)
     tkw_tick quiet = wake;
     for (uint64_t crowds = pool->crowds; crowds != 0; crowds &= crowds - 1) {
         uint32_t level = (uint32_t)__builtin_ctzll(crowds);
-        if (has_crowd(pool, level))
+        if (crowd_next(pool, level) != 0)
             return 0;
         const struct tkw_level *own = &pool->dial.levels[level];
         tkw_tick begin = (own->hand + 1) * own->tick;
@@ -324,14 +329,22 @@ tkw_tick pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake)
     return quiet;
 }
 
-/* When the next share of a large crowd is due, TKW_WAKE_SHARE timers of it. */
-tkw_tick pool_next_share(const struct tkw_pool *pool, uint32_t level)
+/*
+ * When the next share of a large crowd is due, TKW_WAKE_SHARE timers of it.
+ * `number` is that of the next occupied slot of the level.  It begins to fall
+ * when the hand comes to the slot before it: whoever sleeps is to wake then.
+ */
+tkw_tick pool_next_share(const struct tkw_pool *pool, uint32_t level,
+                         uint64_t number)
 {
-    if (!has_crowd(pool, level))
+    const struct tkw_level *own = &pool->dial.levels[level];
+    uint64_t shares = crowd_size(pool, level, number) / TKW_WAKE_SHARE;
+    if (shares < 2)
         return TKW_NEVER;
-    uint64_t shares = crowd_size(pool, level) / TKW_WAKE_SHARE;
+    if (number > own->hand + 1)
+        return (number - 1) * own->tick;
     tkw_tick finish = crowd_finish(pool, level);
-    if (shares < 2 || finish <= pool->now)
+    if (finish <= pool->now)
         return TKW_NEVER;
     return pool->now + (finish - pool->now) / shares + 1;
 }

@@ -272,7 +272,8 @@ size_t pool_fall(struct tkw_pool *pool, uint32_t level, uint64_t number,
 void pool_help(struct tkw_pool *pool, uint32_t level);
 size_t pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget);
 tkw_tick pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake);
-tkw_tick pool_next_share(const struct tkw_pool *pool, uint32_t level);
+tkw_tick pool_next_share(const struct tkw_pool *pool, uint32_t level,
+                         uint64_t number);
 
 /* pool_advance.c */
 tkw_tick pool_next_slot(const struct tkw_pool *pool);

@@ -248,6 +248,61 @@ static void a_steady_load_never_stalls(void **state)
     pool_done(pool);
 }
 
+/* The most that any advance touched of those that next asks for, and how many
+ * these are. */
+static uint64_t worst_sleep(struct tkw_pool *pool, uint64_t *wakes)
+{
+    uint64_t worst = 0;
+    for (*wakes = 0; tkw_pool_next(pool) != TKW_NEVER; ++*wakes) {
+        uint64_t moved = pool_moved(pool);
+        tkw_pool_advance(pool, tkw_pool_next(pool));
+        moved = pool_moved(pool) - moved;
+        worst = moved > worst ? moved : worst;
+        for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
+            assert_int_equal(shot.deadline, tkw_pool_now(pool));
+    }
+    return worst;
+}
+
+/*
+ * With nothing else to wake up for, a crowd that is many slots away: the
+ * sleeper is to come when it can begin to fall, not when it has to be done.
+ */
+static void a_crowd_does_not_fall_at_once_on_who_sleeps_until_next(void **state)
+{
+    (void)state;
+    static const tkw_tick far[] = {2 * SLOT2 + 5,      9 * SLOT2,
+                                   40 * SLOT2 - 1,     2 * SLOT3,
+                                   27 * SLOT3 + 30000, 64 * SLOT3 + 12345};
+    for (size_t i = 0; i < COUNT_OF(far); i++) {
+        struct tkw_pool *pool = pool_of(NULL, 0);
+        uint64_t wakes;
+        arm_spread(pool, 200000, far[i], 1);
+        assert_true(worst_sleep(pool, &wakes) <= 2 * (200000 / 128) + 1024);
+        assert_int_equal(tkw_pool_count(pool), 0);
+        assert_true(wakes <= pool_moved(pool) / 1000 + 4);
+        pool_done(pool);
+    }
+}
+
+/* It may come too late for the beginning, and still must not do all at once. */
+static void a_crowd_does_not_fall_at_once_on_who_oversleeps(void **state)
+{
+    (void)state;
+    for (tkw_tick late = 1; late < SLOT2; late += 25) {
+        struct tkw_pool *pool = pool_of(NULL, 0);
+        arm_spread(pool, 50000, 40 * SLOT2, SLOT2);
+        tkw_tick asked = tkw_pool_next(pool);
+        assert_int_equal(asked, 39 * SLOT2);
+        uint64_t moved = pool_moved(pool), left = SLOT2 - late;
+        tkw_pool_advance(pool, asked + late);
+        assert_true(pool_moved(pool) - moved <= 50000 / left + 1024);
+        assert_true(worst_step(pool, 41 * SLOT2) <= 50000 / left + 1024);
+        assert_int_equal(tkw_pool_count(pool), 0);
+        pool_done(pool);
+    }
+}
+
 /* L7.  Sleeping until next: one wake-up per slot, one per thousand moved. */
 static void waking_for_shares_is_rare(void **state)
 {
@@ -308,6 +363,9 @@ int main(void)
         cmocka_unit_test(a_cancelled_crowd_is_no_stall),
         cmocka_unit_test(a_postponed_crowd_is_no_stall),
         cmocka_unit_test(a_steady_load_never_stalls),
+        cmocka_unit_test(
+            a_crowd_does_not_fall_at_once_on_who_sleeps_until_next),
+        cmocka_unit_test(a_crowd_does_not_fall_at_once_on_who_oversleeps),
         cmocka_unit_test(waking_for_shares_is_rare),
         cmocka_unit_test(waking_for_shares_of_a_spread_crowd_is_rare),
         cmocka_unit_test(a_slot_of_a_hundred_falls_whole),

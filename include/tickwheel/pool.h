@@ -28,7 +28,8 @@
  * Promises, beyond those of wheel.h (never early, complete, ordered, O(1), no
  * empty ticks, one outcome per arming):
  *   - no stalls: a crowded slot falls in shares over the ticks before it is
- *     needed, so a step of a tick does what is due and little more;
+ *     needed, so a step of a tick does what is due and little more; and so
+ *     does an advance to where tkw_pool_next() says;
  *   - advancing never allocates and never fails; arming says -ENOMEM, with
  *     nothing changed;
  *   - a cancelled timer's memory is used again after some more arming or
