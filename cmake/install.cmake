@@ -8,6 +8,8 @@ install(TARGETS tickwheel_core_static tickwheel_core_shared tickwheel_static
   tickwheel_shared EXPORT tickwheel)
 if(TICKWHEEL_TOOLS)
   install(TARGETS tickwheel)
+  install(FILES tools/completion.bash RENAME tickwheel
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 
 # find_package(tickwheel CONFIG)

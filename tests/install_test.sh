@@ -109,6 +109,7 @@ runs "single file" "$work/single/consumer"
 
 # The command, and its page if there are pages.
 [ "$("$prefix/bin/tickwheel" --version)" = "tickwheel $version" ] || fail "tickwheel --version"
+grep -q '^complete ' "$prefix/share/bash-completion/completions/tickwheel" || fail "completion"
 if grep 'TICKWHEEL_MAN:BOOL=ON' "$BINARY/CMakeCache.txt" >/dev/null &&
     [ -d "$BINARY/man" ]; then
     find "$prefix" -name tkw_service_arm.3 | grep . >/dev/null || fail "no page for tkw_service_arm"

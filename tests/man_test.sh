@@ -163,7 +163,7 @@ an_option_is_told() {
     about "$2" 8 <"$work/section" | squeezed >"$work/told"
     [ -s "$work/told" ] || fail "tickwheel.1: no $2 of $1"
     [ "$2" != --geometry ] || return 0
-    for number in $(about "$2" 5 <"$work/help" | grep -oE '[0-9][0-9.^]*'); do
+    for number in $(about "$2" 5 <"$work/help" | grep -oE '\b[0-9][0-9.^]*'); do
         grep -qwF -e "$number" "$work/told" || fail "tickwheel.1: no $number of $1 $2"
     done
 }
@@ -182,7 +182,7 @@ the_command_is_told() {
         section "TICKWHEEL ${command^^}" <"$work/page" >"$work/section"
         [ -s "$work/section" ] || fail "tickwheel.1: no $command"
         "$TOOL" "$command" --help >"$work/help"
-        options=$(sed -n 's/^    \(--[a-z]*\).*/\1/p' "$work/help")
+        options=$(sed -n 's/^    \(--[a-z-]*\).*/\1/p' "$work/help")
         [ -n "$options" ] || fail "$command --help tells no options"
         for option in $options; do
             [ "$option" = --help ] || an_option_is_told "$command" "$option"

@@ -7,7 +7,7 @@
 #include "tools.h"
 
 #include "interrupt.h"
-#include "load.h"
+#include "load_option.h"
 #include "report.h"
 #include "screen.h"
 #include "show.h"
@@ -52,51 +52,26 @@ struct demo {
 };
 
 static const struct option options[] = {
-    {"load", required_argument, NULL, 'l'},
-    {"timers", required_argument, NULL, 't'},
-    {"delay", required_argument, NULL, 'd'},
+    LOAD_OPTIONS,
     {"geometry", required_argument, NULL, 'g'},
     {"seconds", required_argument, NULL, 's'},
     {"speed", required_argument, NULL, 'x'},
-    {"seed", required_argument, NULL, 'r'},
     {"plain", no_argument, NULL, 'p'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
-static bool read_load(const char *name, const struct load_kind **kind)
-{
-    const struct load_kind *found = load_find(name);
-    if (found == NULL) {
-        fprintf(stderr,
-                "tickwheel: --load is burst, requests or idle, not '%s'\n",
-                name);
-        return false;
-    }
-    *kind = found;
-    return true;
-}
-
 static bool read_option(struct demo *demo, int c, char **argv)
 {
-    struct load_settings *load = &demo->load;
+    if (load_option_is(c))
+        return load_option_read(&demo->load, c, optarg);
     switch (c) {
-    case 'l':
-        return read_load(optarg, &load->kind);
-    case 't':
-        return option_number("--timers", optarg, 1, 100000000,
-                             &load->task_count);
-    case 'd':
-        return option_number("--delay", optarg, 1, 1000000000000000,
-                             &load->delay_ms);
     case 'g':
-        return option_geometry("--geometry", optarg, &load->geometry);
+        return option_geometry("--geometry", optarg, &demo->load.geometry);
     case 's':
         return option_decimal("--seconds", optarg, 0.1, 86400, &demo->seconds);
     case 'x':
         return option_decimal("--speed", optarg, 0, 1e12, &demo->speed);
-    case 'r':
-        return option_number("--seed", optarg, 0, UINT64_MAX, &load->seed);
     case 'p':
         demo->is_plain = true;
         return true;
@@ -149,10 +124,7 @@ static int run(struct demo *demo)
 
 int demo_main(int argc, char **argv)
 {
-    struct demo demo = {
-        .load = {.kind = load_find("burst"), .seed = 1},
-        .speed = -1,
-    };
+    struct demo demo = {.load = load_option_defaults(), .speed = -1};
 
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
@@ -168,10 +140,7 @@ int demo_main(int argc, char **argv)
                 argv[optind]);
         return EXIT_USAGE;
     }
-    if (demo.load.task_count == 0)
-        demo.load.task_count = demo.load.kind->task_count;
-    if (demo.load.delay_ms == 0)
-        demo.load.delay_ms = demo.load.kind->delay_ms;
+    load_option_complete(&demo.load);
     setlocale(LC_CTYPE, ""); /* for the glyphs; numbers keep their point */
     return run(&demo);
 }

@@ -97,6 +97,15 @@ static void charge(const struct load *load, struct load_cost *cost,
     cost->ns += ns > 0 ? ns : 0;
 }
 
+/* Tell of what was done to a task just now: never while the watch runs. */
+static void note(const struct load *load, enum load_event event,
+                 const struct tkw_timer *timer, tkw_tick deadline)
+{
+    if (load->note != NULL)
+        load->note(load->note_context, event, tkw_wheel_now(load->wheel),
+                   (uint64_t)(timer - load->timers), deadline);
+}
+
 /* When the task of this number arrives: evenly spread, the first at once. */
 static tkw_tick arrival(const struct load *load, uint64_t number)
 {
@@ -148,6 +157,8 @@ static void arrive(struct load *load, tkw_tick now)
     charge(load, &load->arm, last - first, began);
 
     load->arrived = last;
+    for (uint64_t i = first; i < last; i++)
+        note(load, LOAD_ARM, &load->timers[i], deadline);
     for (uint64_t i = first; i < last && load->events != NULL; i++)
         expect(load, i, now);
 }
@@ -158,6 +169,8 @@ static void cancel(struct load *load, struct tkw_timer **batch, size_t count)
     for (size_t i = 0; i < count; i++)
         tkw_wheel_cancel(load->wheel, batch[i]);
     charge(load, &load->cancel, count, began);
+    for (size_t i = 0; i < count; i++)
+        note(load, LOAD_CANCEL, batch[i], 0);
 }
 
 static void postpone(struct load *load, struct tkw_timer **batch, size_t count)
@@ -168,6 +181,8 @@ static void postpone(struct load *load, struct tkw_timer **batch, size_t count)
     for (size_t i = 0; i < count; i++)
         tkw_wheel_postpone(load->wheel, batch[i], deadline);
     charge(load, &load->postpone, count, began);
+    for (size_t i = 0; i < count; i++)
+        note(load, LOAD_POSTPONE, batch[i], deadline);
 }
 
 /* Take the tasks to which something happens outside, at most BATCH. */

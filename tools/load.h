@@ -45,8 +45,17 @@ struct load_cost {
     double ns;
 };
 
+/* What a task asks of the wheel. */
+enum load_event { LOAD_ARM, LOAD_POSTPONE, LOAD_CANCEL };
+
+/* Told of each, for those who write it down; a cancel has no deadline. */
+typedef void load_note(void *context, enum load_event event, tkw_tick time,
+                       uint64_t task, tkw_tick deadline);
+
 struct load {
     struct load_settings settings;
+    load_note *note; /* may be set once it is open; NULL: nobody is told */
+    void *note_context;
     tkw_tick arrivals_end; /* when the last task has arrived */
     tkw_tick end;          /* when all is over */
     struct tkw_wheel *wheel;

@@ -17,6 +17,7 @@ static const struct command {
     {"idle", idle_main, "who has gone silent, of 100,000 connections"},
     {"purgatory", purgatory_main,
      "300,000 requests that wait for a condition or a timeout"},
+    {"sim", sim_main, "which geometry for a load: replays, tables, pictures"},
     {"where", where_main, "the slots a deadline waits in, and its falls"},
     {"bench", bench_main, "wheel and pool beside a heap, on this machine"},
 };

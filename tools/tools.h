@@ -2,7 +2,7 @@
  * tools.h - the commands of the `tickwheel` program, and what they share.
  *
  * Exit codes: 0 fine, 1 something failed, 2 wrong usage; 128 + n if signal n
- * ended the demonstration.
+ * ended the demonstration or the simulation.
  */
 #ifndef TOOLS_H
 #define TOOLS_H
@@ -19,6 +19,7 @@ int bench_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 int idle_main(int argc, char **argv);
 int purgatory_main(int argc, char **argv);
+int sim_main(int argc, char **argv);
 int where_main(int argc, char **argv);
 
 /*

@@ -18,7 +18,8 @@ static const char usage_text[] =
     "\n"
     "    --geometry SIZES    slots of each level, lowest first: 20, 60,60,12;\n"
     "                        512r or 512,rounds for a wheel that goes round;\n"
-    "                        default 128,512,64\n";
+    "                        default 128,512,64\n"
+    "    --help              this text\n";
 
 static void tell(const struct tkw_spot *spot)
 {

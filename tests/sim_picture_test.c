@@ -1,0 +1,474 @@
+/*
+ * sim_picture_test.c - films: what is on them, that it is XML, and that nothing
+ * lies outside the page.
+ */
+#include "sim_picture_support.h"
+
+#include "../tools/sim/film.h"
+#include "../tools/sim/film_frame.h"
+
+static const struct tkw_geometry toy = {.sizes = {64}};
+static const struct tkw_geometry binary = {.sizes = {2}};
+static const struct tkw_geometry ring = {.sizes = {512}, .beyond = TKW_ROUNDS};
+static const struct tkw_geometry usual = {0};
+
+static struct trace trace_of_ops(const struct trace_op *ops, size_t count)
+{
+    struct trace trace = {.unit = 1, .start = ops[0].time};
+    for (size_t i = 0; i < count; i++) {
+        assert_true(trace_append(&trace, ops[i]));
+        if (ops[i].key >= trace.key_count)
+            trace.key_count = ops[i].key + 1;
+    }
+    return trace;
+}
+
+#define TRACE_OF(...)                                       \
+    trace_of_ops((struct trace_op[]){__VA_ARGS__},          \
+                 sizeof((struct trace_op[]){__VA_ARGS__}) / \
+                     sizeof(struct trace_op))
+
+/* So many timers armed at 0, for deadlines spread evenly from one to another,
+ * and time that goes on in steps. */
+static struct trace crowd(uint32_t count, tkw_tick from, tkw_tick to,
+                          tkw_tick stride)
+{
+    struct trace trace = {.unit = 1, .key_count = count};
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(trace_append(
+            &trace,
+            (struct trace_op){.deadline = from + (to - from) * i / count,
+                              .key = i,
+                              .kind = TRACE_ARM}));
+    for (tkw_tick now = stride; stride > 0 && now < to; now += stride)
+        assert_true(trace_append(
+            &trace, (struct trace_op){.time = now, .kind = TRACE_ADVANCE}));
+    return trace;
+}
+
+struct scene {
+    const struct engine_kind *kind;
+    const struct tkw_geometry *geometry;
+    uint32_t frames_max;
+    tkw_tick from, to; /* 0: all */
+    const char *title;
+};
+
+static struct replay_outcome play(const struct trace *trace,
+                                  const struct scene *scene,
+                                  const struct replay_watcher *watcher)
+{
+    struct replay_outcome outcome;
+    assert_int_equal(replay(trace, scene->kind, scene->geometry, watcher, NULL,
+                            NULL, &outcome),
+                     0);
+    return outcome;
+}
+
+static struct film_settings settings_of(const struct trace *trace,
+                                        const struct scene *scene)
+{
+    struct replay_outcome outcome = play(trace, scene, NULL);
+    return (struct film_settings){
+        .title = scene->title != NULL ? scene->title : "a film",
+        .kind = scene->kind,
+        .geometry = scene->geometry,
+        .frames_max = scene->frames_max,
+        .events = outcome.operations + outcome.wakeups,
+        .from = scene->from > 0 ? scene->from : outcome.start,
+        .to = scene->to > 0 ? scene->to : outcome.end,
+    };
+}
+
+/* The film of a trace, which is closed; the picture is to be freed. */
+static char *shoot(struct trace trace, struct scene scene)
+{
+    struct film_settings settings = settings_of(&trace, &scene);
+    struct film *film = film_open(&trace, &settings);
+    assert_non_null(film);
+    struct replay_watcher watcher = film_watcher(film);
+    play(&trace, &scene, &watcher);
+
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    assert_true(film_write(film, out));
+    film_close(film);
+    trace_close(&trace);
+    char *picture = text_of(out);
+    assert_is_xml(picture);
+    assert_is_in_view(picture);
+    return picture;
+}
+
+static unsigned frame_count(const char *picture)
+{
+    return count_of(picture, "<g class=\"frame\">");
+}
+
+/* The beginning of a frame, from 0 on. */
+static const char *frame_at(const char *picture, unsigned number)
+{
+    const char *frame = strstr(picture, "<g class=\"frame\">");
+    for (; frame != NULL && number > 0; number--)
+        frame = strstr(frame + 1, "<g class=\"frame\">");
+    assert_non_null(frame);
+    return frame;
+}
+
+/* The middle of a slot of a frame whose dial has so many rings of 20. */
+static struct svg_point slot_middle(const char *frame, unsigned rings,
+                                    unsigned level, unsigned slot)
+{
+    const char *dial = strstr(frame, "<use");
+    double width = (double)(FRAME_RADIUS - FRAME_HOLE) / rings;
+    return svg_on_circle(attribute(dial, "x"), attribute(dial, "y"),
+                         FRAME_HOLE + width * (level - 0.5), (slot + 0.5) / 20);
+}
+
+static void assert_near(struct svg_point a, struct svg_point b)
+{
+    if (hypot(a.x - b.x, a.y - b.y) > 0.1)
+        fail_msg("%g, %g is not %g, %g", a.x, a.y, b.x, b.y);
+}
+
+static const struct trace_op example = {.deadline = 445, .kind = TRACE_ARM};
+
+/* X1 of docs/laws.md, as it is told there. */
+static void a_timer_has_a_frame_for_each_slot_it_is_in(void **state)
+{
+    (void)state;
+    static const struct engine_kind *const kinds[] = {&engine_wheel,
+                                                      &engine_pool};
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        char *film = shoot(TRACE_OF(example),
+                           (struct scene){kinds[i], &kafka, 6, 0, 0, NULL});
+        assert_int_equal(frame_count(film), 4);
+        assert_has(film, ">at 0: arm 1 for 445<");
+        assert_has(film, ">at 400: 1 falls from level 3 to 2<");
+        assert_has(film, ">at 440: 1 falls from level 2 to 1<");
+        assert_has(film, ">at 445: 1 fires<");
+        assert_has(film, ">level 3: 20 slots of 400<");
+        assert_int_equal(count_of(film, ">445<"), 3);
+        free(film);
+    }
+}
+
+static void an_arrow_leads_from_the_old_slot_to_the_new_one(void **state)
+{
+    (void)state;
+    char *film = shoot(TRACE_OF(example),
+                       (struct scene){&engine_wheel, &kafka, 6, 0, 0, NULL});
+    const char *frame = frame_at(film, 1);
+    const char *arrow = strstr(frame, "<polygon class=\"fall\"");
+    struct svg_point left = corner(arrow, 0), right = corner(arrow, 6);
+    struct svg_point begin = {(left.x + right.x) / 2, (left.y + right.y) / 2};
+
+    assert_true(arrow < frame_at(film, 2));
+    assert_near(begin, slot_middle(frame, 3, 3, 1));
+    assert_near(corner(arrow, 3), slot_middle(frame, 3, 2, 2));
+    free(film);
+}
+
+static void who_fires_goes_to_the_middle(void **state)
+{
+    (void)state;
+    char *film = shoot(TRACE_OF(example),
+                       (struct scene){&engine_wheel, &kafka, 6, 0, 0, NULL});
+    const char *frame = frame_at(film, 3);
+    const char *arrow = strstr(frame, "<polygon class=\"fall\"");
+    const char *dot = strstr(frame, "<circle class=\"fall\"");
+    struct svg_point tip = corner(arrow, 3);
+
+    assert_true(hypot(tip.x - attribute(dot, "cx"),
+                      tip.y - attribute(dot, "cy")) < FRAME_HOLE);
+    assert_has(frame, ">1</text>");
+    free(film);
+}
+
+/* Leaving a slot is not always a fall. */
+static void who_is_cancelled_has_no_arrow(void **state)
+{
+    (void)state;
+    char *film = shoot(TRACE_OF(example, {.time = 5, .kind = TRACE_CANCEL},
+                                {.time = 6, .kind = TRACE_CANCEL}),
+                       (struct scene){&engine_wheel, &kafka, 6, 0, 0, NULL});
+    assert_int_equal(frame_count(film), 3);
+    assert_has(film, ">at 5: cancel 445<");
+    assert_has(film, ">at 6: cancel what is not armed<");
+    /* but that of the legend */
+    assert_int_equal(count_of(film, "<polygon class=\"fall\""), 1);
+    free(film);
+}
+
+/* It stays where it is until its slot comes round. */
+static void who_is_postponed_is_filed_anew_later(void **state)
+{
+    (void)state;
+    char *film = shoot(TRACE_OF(example, {10, 900, 0, TRACE_POSTPONE}),
+                       (struct scene){&engine_wheel, &kafka, 9, 0, 0, NULL});
+    assert_has(film, ">at 10: postpone 445 to 900<");
+    assert_has(film, ">at 400: 1 filed anew<");
+    assert_true(strstr(film, "<polygon class=\"dim\"") > frame_at(film, 2));
+    assert_has(frame_at(film, 2), "<polygon class=\"dim\"");
+    assert_has(film, ">armed or filed anew<");
+    free(film);
+}
+
+/* Arrows of them all would hide the rest. */
+static void a_crowd_that_is_filed_anew_is_told_in_words(void **state)
+{
+    (void)state;
+    struct trace trace = crowd(1000, 2000, 4000, 0);
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_true(trace_append(
+            &trace, (struct trace_op){10, 5000 + i, i, TRACE_POSTPONE}));
+    char *film =
+        shoot(trace, (struct scene){&engine_wheel, &toy, 2, 0, 4000, NULL});
+    assert_has(film, "1,000 filed anew");
+    assert_lacks(film, "<polygon class=\"dim\"");
+    free(film);
+}
+
+/* One more event than frames, and it is time that is divided. */
+static void many_events_have_frames_at_even_distances(void **state)
+{
+    (void)state;
+    char *film = shoot(crowd(1000, 1, 1001, 0),
+                       (struct scene){&engine_wheel, &kafka, 6, 0, 0, NULL});
+    assert_int_equal(frame_count(film), 6);
+    assert_has(film, ">at 0: 1,000 pending<");
+    assert_has(film, ">at 200: ");
+    assert_has(film, ">at 400: ");
+    assert_has(film, ">at 600: ");
+    assert_has(film, ">at 800: ");
+    assert_has(film, ">at 1,000: 200 fire<");
+    free(film);
+}
+
+/* Where nothing happens for long, nothing is shown twice. */
+static void frames_are_not_spent_on_silence(void **state)
+{
+    (void)state;
+    char *film = shoot(crowd(1000, 1000000, 1000100, 0),
+                       (struct scene){&engine_wheel, &usual, 6, 0, 0, NULL});
+    assert_int_equal(frame_count(film), 6);
+    assert_int_equal(count_of(film, ">at 0: "), 1);
+    assert_has(film, "fall from level 3 to 2");
+    assert_has(film, ">at 1,000,099: ");
+    free(film);
+}
+
+static void a_film_begins_and_ends_when_it_is_told_to(void **state)
+{
+    (void)state;
+    char *film =
+        shoot(crowd(1000, 1, 1001, 0),
+              (struct scene){&engine_wheel, &kafka, 5, 300, 500, NULL});
+    assert_int_equal(frame_count(film), 5);
+    assert_has(film, ">at 300: 700 pending<");
+    assert_has(film, ">at 500: ");
+    assert_lacks(film, ">at 1,000: ");
+    free(film);
+
+    film = shoot(TRACE_OF(example),
+                 (struct scene){&engine_wheel, &kafka, 6, 1, 440, NULL});
+    assert_int_equal(frame_count(film), 2);
+    assert_has(film, ">at 400: 1 falls from level 3 to 2<");
+    free(film);
+}
+
+static void a_slot_of_many_timers_is_stronger(void **state)
+{
+    (void)state;
+    char *film = shoot(TRACE_OF({0, 30, 0, TRACE_ARM}, {0, 50, 1, TRACE_ARM},
+                                {0, 51, 2, TRACE_ARM}),
+                       (struct scene){&engine_wheel, &kafka, 20, 0, 0, NULL});
+    const char *frame = frame_at(film, 2);
+    const char *weak = strstr(frame, "<path");
+    const char *strong = strstr(weak + 1, "<path");
+    assert_true(attribute(weak, "fill-opacity") > 0.3);
+    assert_true(attribute(weak, "fill-opacity") < 0.5);
+    assert_false(has_attribute(strong, "fill-opacity"));
+    free(film);
+}
+
+static void a_large_ring_is_drawn_in_groups(void **state)
+{
+    (void)state;
+    char *film = shoot(crowd(5000, 1, 2001, 0),
+                       (struct scene){&engine_wheel, &ring, 4, 0, 0, NULL});
+    assert_has(film, ">level 1: 512 slots of 1<");
+    assert_has(film, "in 64 groups of 8 slots<");
+    const char *next = frame_at(film, 1);
+    unsigned sectors = 0;
+    for (const char *c = frame_at(film, 0); (c = strstr(c, "<path")) < next;
+         c++)
+        sectors++;
+    assert_int_equal(sectors, 64 + 1); /* and the hand */
+    free(film);
+}
+
+/* L9: what falls in shares is seen in both levels for several frames. */
+static void a_crowd_of_a_pool_falls_in_shares(void **state)
+{
+    (void)state;
+    char *film = shoot(crowd(40000, 8300, 8360, 20),
+                       (struct scene){&engine_pool, &toy, 6, 7900, 8180, NULL});
+    assert_true(count_of(film, "fall from level 3 to 2") >= 3);
+    assert_true(count_of(film, "40,000 pending") >= 4);
+    free(film);
+}
+
+/* With more levels than rings the lowest are in the middle. */
+static void a_film_of_many_levels_shows_the_upper_ones(void **state)
+{
+    (void)state;
+    char *film = shoot(crowd(50, 900, 950, 0),
+                       (struct scene){&engine_wheel, &binary, 8, 0, 0, NULL});
+    assert_has(film, ">level 10: 2 slots of 512<");
+    assert_has(film, ">level 6: 2 slots of 32<");
+    assert_lacks(film, ">level 5: ");
+    assert_has(film, ">inside: level 5 and lower<");
+    free(film);
+}
+
+static void a_film_of_a_time_without_events_says_so(void **state)
+{
+    (void)state;
+    char *film = shoot(TRACE_OF(example), (struct scene){&engine_wheel, &kafka,
+                                                         6, 500, 600, NULL});
+    assert_int_equal(frame_count(film), 0);
+    assert_has(film, ">nothing happens in this time<");
+    free(film);
+}
+
+/* Names of files can be anything, and of any length. */
+static void any_title_is_shown_as_text(void **state)
+{
+    (void)state;
+    char title[600];
+    memset(title, 'x', sizeof title);
+    memcpy(title, "<a> & \x01\xff\xc3\xa4\xed\xa0\x80", 13);
+    title[sizeof title - 1] = '\0';
+    char *film = shoot(TRACE_OF(example),
+                       (struct scene){&engine_wheel, &kafka, 6, 0, 0, title});
+    assert_has(film, ">&lt;a&gt; &amp; ??\xc3\xa4???x");
+    assert_has(film, "xxx...</text>");
+    free(film);
+}
+
+/* The end of time, and numbers of twenty digits, all at once. */
+static void times_of_any_length_stay_on_the_page(void **state)
+{
+    (void)state;
+    const tkw_tick end = TKW_NEVER;
+    char *film = shoot(TRACE_OF({end - 2000, end - 1, 0, TRACE_ARM},
+                                {end - 2000, end - 1, 1, TRACE_ARM},
+                                {end - 2000, end - 900, 2, TRACE_ARM},
+                                {end - 1999, end, 2, TRACE_POSTPONE}),
+                       (struct scene){&engine_wheel, &usual, 12, 0, 0, NULL});
+    assert_has(film, "never<");
+    free(film);
+}
+
+/* The same beside the rightmost slot of the last frame. */
+static void a_long_deadline_stays_in_its_frame(void **state)
+{
+    (void)state;
+    const tkw_tick start = TKW_NEVER - 12;
+    char *film =
+        shoot(TRACE_OF({start, start + 2, 0, TRACE_ARM},
+                       {start, start + 2, 1, TRACE_ARM},
+                       {start, start + 2, 2, TRACE_ARM}),
+              (struct scene){&engine_wheel, &kafka, 6, 0, start, NULL});
+    assert_int_equal(frame_count(film), 3);
+    assert_int_equal(count_of(film, ">18,446,744,073,709,551,605<"), 6);
+    free(film);
+}
+
+static void every_shape_stays_on_the_page(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        for (uint32_t frames = 2; frames <= 9; frames += 7) {
+            free(shoot(
+                crowd(3000, 1, 3000, 50),
+                (struct scene){&engine_wheel, &shapes[i], frames, 0, 0, NULL}));
+            free(shoot(
+                crowd(3000, 1, 3000, 50),
+                (struct scene){&engine_pool, &shapes[i], frames, 0, 0, NULL}));
+        }
+    }
+}
+
+static void a_film_of_six_frames_is_small(void **state)
+{
+    (void)state;
+    char *film = shoot(crowd(100000, 1, 5000000, 0),
+                       (struct scene){&engine_wheel, &usual, 6, 0, 0, NULL});
+    assert_int_equal(frame_count(film), 6);
+    assert_true(strlen(film) < 200000);
+    free(film);
+}
+
+/* The one after so many fails; -1: none. */
+static int allocations_left = -1;
+
+/* The names are the linker's. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
+void *__real_calloc(size_t count, size_t size);
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
+void *__wrap_calloc(size_t count, size_t size);
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
+void *__wrap_calloc(size_t count, size_t size)
+{
+    if (allocations_left >= 0 && allocations_left-- == 0)
+        return NULL;
+    return __real_calloc(count, size);
+}
+
+static void without_memory_there_is_no_film(void **state)
+{
+    (void)state;
+    struct trace trace = TRACE_OF(example);
+    struct scene scene = {&engine_wheel, &kafka, 6, 0, 0, NULL};
+    struct film_settings settings = settings_of(&trace, &scene);
+    struct film *film = NULL;
+    int failures = 0;
+    for (; film == NULL && failures < 100; failures += film == NULL) {
+        allocations_left = failures;
+        film = film_open(&trace, &settings);
+    }
+    allocations_left = -1;
+    assert_int_equal(failures, 7);
+    film_close(film);
+    film_close(NULL);
+    trace_close(&trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_timer_has_a_frame_for_each_slot_it_is_in),
+        cmocka_unit_test(an_arrow_leads_from_the_old_slot_to_the_new_one),
+        cmocka_unit_test(who_fires_goes_to_the_middle),
+        cmocka_unit_test(who_is_cancelled_has_no_arrow),
+        cmocka_unit_test(who_is_postponed_is_filed_anew_later),
+        cmocka_unit_test(a_crowd_that_is_filed_anew_is_told_in_words),
+        cmocka_unit_test(many_events_have_frames_at_even_distances),
+        cmocka_unit_test(frames_are_not_spent_on_silence),
+        cmocka_unit_test(a_film_begins_and_ends_when_it_is_told_to),
+        cmocka_unit_test(a_slot_of_many_timers_is_stronger),
+        cmocka_unit_test(a_large_ring_is_drawn_in_groups),
+        cmocka_unit_test(a_crowd_of_a_pool_falls_in_shares),
+        cmocka_unit_test(a_film_of_many_levels_shows_the_upper_ones),
+        cmocka_unit_test(a_film_of_a_time_without_events_says_so),
+        cmocka_unit_test(any_title_is_shown_as_text),
+        cmocka_unit_test(times_of_any_length_stay_on_the_page),
+        cmocka_unit_test(a_long_deadline_stays_in_its_frame),
+        cmocka_unit_test(every_shape_stays_on_the_page),
+        cmocka_unit_test(a_film_of_six_frames_is_small),
+        cmocka_unit_test(without_memory_there_is_no_film),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/*
+ * sim.c - `tickwheel sim`: which geometry for this load?
+ *
+ * The trace is read or made up, replayed on every geometry, and once more on
+ * the first if a film is wanted: who watches would be in the way of measuring.
+ * Files come into their places before the table is written, so that nothing is
+ * left over if nobody reads that to its end.
+ */
+#include "../interrupt.h"
+#include "../tools.h"
+#include "../words.h"
+#include "draft.h"
+#include "film.h"
+#include "options.h"
+#include "plot.h"
+#include "progress.h"
+#include "table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sim {
+    const struct sim_options *options;
+    struct trace trace;
+    char title[200];
+    struct sim_row *rows;
+    size_t row_count;
+    struct progress progress;
+    struct draft chart, film, write;
+};
+
+static const struct tkw_geometry usual[] = {
+    {.sizes = {128, 512, 64}}, {.sizes = {20}},
+    {.sizes = {64}},           {.sizes = {256}},
+    {.sizes = {60, 60, 24}},   {.sizes = {65536}, .beyond = TKW_ROUNDS},
+};
+
+enum { USUAL = sizeof usual / sizeof usual[0] };
+
+/* Say what went wrong; who was asked to end need not. */
+static int fail(struct sim *sim, const char *what, int error)
+{
+    progress_close(&sim->progress);
+    if (interrupt_signal() != 0)
+        return EXIT_SIGNAL + interrupt_signal();
+    if (error == -ENOMEM)
+        fprintf(stderr, "tickwheel: not enough memory for %s\n", what);
+    else
+        fprintf(stderr, "tickwheel: %s: %s\n", what, strerror(-error));
+    return EXIT_FAILED;
+}
+
+static int read_trace(struct sim *sim)
+{
+    const char *path = sim->options->trace;
+    bool is_standard = strcmp(path, "-") == 0;
+    const char *name = is_standard ? "standard input" : path;
+    FILE *in = is_standard ? stdin : fopen(path, "r");
+    struct trace_fault fault;
+
+    if (in == NULL)
+        return fail(sim, path, -errno);
+    const char *slash = strrchr(name, '/');
+    snprintf(sim->title, sizeof sim->title, "%s", slash ? slash + 1 : name);
+    progress_begin(&sim->progress, "reading", 0, sim->row_count);
+    int error = trace_read(&sim->trace, in, name, sim->options->unit,
+                           progress_tell, &sim->progress, &fault);
+    if (!is_standard)
+        fclose(in);
+    if (error == 0)
+        return EXIT_FINE;
+    progress_close(&sim->progress);
+    if (interrupt_signal() != 0)
+        return EXIT_SIGNAL + interrupt_signal();
+    fprintf(stderr, "tickwheel: %s\n", fault.text);
+    return EXIT_FAILED;
+}
+
+static int make_trace(struct sim *sim)
+{
+    const struct load_settings *load = &sim->options->load;
+    snprintf(sim->title, sizeof sim->title, "%s %s %s",
+             words_count(load->task_count).text, load->kind->title,
+             words_duration((double)load->delay_ms).text);
+    int error = trace_generate(&sim->trace, load);
+    return error == 0 ? EXIT_FINE : fail(sim, "the load", error);
+}
+
+static void name_row(struct sim_row *row)
+{
+    const uint32_t *sizes = row->geometry.sizes;
+    size_t room = sizeof row->name, end;
+    end = (size_t)snprintf(row->name, room, "%s ", row->kind->name);
+    for (unsigned i = 0; i < TKW_SIZES_MAX && sizes[i] != 0 && end < room; i++)
+        end += (size_t)snprintf(row->name + end, room - end, "%s%" PRIu32,
+                                i > 0 ? "," : "", sizes[i]);
+    if (row->geometry.beyond == TKW_ROUNDS && end < room)
+        snprintf(row->name + end, room - end, "r");
+}
+
+/* A row for each geometry and engine. */
+static int make_rows(struct sim *sim)
+{
+    const struct sim_options *options = sim->options;
+    const struct tkw_geometry *geometries = options->geometries;
+    size_t count = options->geometry_count;
+    if (count == 0) {
+        geometries = sim->trace.has_geometry ? &sim->trace.geometry : usual;
+        count = sim->trace.has_geometry ? 1 : USUAL;
+    }
+    sim->row_count = count * options->kind_count;
+    sim->rows = calloc(sim->row_count, sizeof *sim->rows);
+    if (sim->rows == NULL)
+        return fail(sim, "the table", -ENOMEM);
+    for (size_t i = 0; i < sim->row_count; i++) {
+        struct sim_row *row = &sim->rows[i];
+        row->geometry = geometries[i / options->kind_count];
+        if (row->geometry.sizes[0] == 0) /* a name wants sizes */
+            memcpy(row->geometry.sizes, usual[0].sizes, sizeof usual[0].sizes);
+        row->kind = options->kinds[i % options->kind_count];
+        name_row(row);
+    }
+    return EXIT_FINE;
+}
+
+static int open_draft(struct sim *sim, struct draft *draft, const char *path)
+{
+    int error = draft_open(draft, path);
+    return error == 0 ? EXIT_FINE : fail(sim, path, error);
+}
+
+/* Before the work, lest it was for nothing. */
+static int open_files(struct sim *sim)
+{
+    int status = open_draft(sim, &sim->chart, sim->options->chart);
+    if (status == EXIT_FINE)
+        status = open_draft(sim, &sim->film, sim->options->film);
+    if (status == EXIT_FINE)
+        status = open_draft(sim, &sim->write, sim->options->write);
+    return status;
+}
+
+static int replay_all(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->row_count; i++) {
+        struct sim_row *row = &sim->rows[i];
+        progress_begin(&sim->progress, row->name, i + 1, sim->row_count);
+        int error = replay(&sim->trace, row->kind, &row->geometry, NULL,
+                           progress_tell, &sim->progress, &row->outcome);
+        if (error != 0)
+            return fail(sim, row->name, error);
+    }
+    return EXIT_FINE;
+}
+
+static int shoot_film(struct sim *sim)
+{
+    struct sim_row *row = &sim->rows[0];
+    char title[sizeof sim->title + sizeof row->name + sizeof ": "];
+    snprintf(title, sizeof title, "%s: %s", row->name, sim->title);
+
+    const struct sim_options *options = sim->options;
+    tkw_tick start = row->outcome.start, end = row->outcome.end;
+    struct film_settings settings = {
+        .title = title,
+        .kind = row->kind,
+        .geometry = &row->geometry,
+        .frames_max = (uint32_t)options->frames,
+        .events = row->outcome.operations + row->outcome.wakeups,
+        .from = options->from > start ? options->from : start,
+        .to = options->to < end ? options->to : end,
+    };
+    struct film *film = film_open(&sim->trace, &settings);
+    if (film == NULL)
+        return fail(sim, "the film", -ENOMEM);
+
+    struct replay_watcher watcher = film_watcher(film);
+    struct replay_outcome outcome;
+    progress_begin(&sim->progress, "film", sim->row_count, sim->row_count);
+    int error = replay(&sim->trace, row->kind, &row->geometry, &watcher,
+                       progress_tell, &sim->progress, &outcome);
+    if (error == 0 && !film_write(film, sim->film.file))
+        error = -EIO;
+    film_close(film);
+    return error == 0 ? EXIT_FINE : fail(sim, options->film, error);
+}
+
+static int finish(struct sim *sim, struct draft *draft, bool is_written,
+                  const char *path)
+{
+    int error = is_written ? draft_finish(draft) : -EIO;
+    return error == 0 ? EXIT_FINE : fail(sim, path, error);
+}
+
+static int write_files(struct sim *sim)
+{
+    const struct sim_options *options = sim->options;
+    int status = EXIT_FINE;
+    if (options->film != NULL) {
+        status = shoot_film(sim);
+        if (status == EXIT_FINE)
+            status = finish(sim, &sim->film, true, options->film);
+    }
+    if (options->chart != NULL && status == EXIT_FINE)
+        status = finish(
+            sim, &sim->chart,
+            plot_write(sim->rows, sim->row_count, sim->title, sim->chart.file),
+            options->chart);
+    if (options->write != NULL && status == EXIT_FINE)
+        status =
+            finish(sim, &sim->write, trace_write(&sim->trace, sim->write.file),
+                   options->write);
+    return status;
+}
+
+/* A film must have something to show. */
+static int check_film(const struct sim *sim)
+{
+    const struct sim_options *options = sim->options;
+    tkw_tick start = sim->trace.start;
+    tkw_tick end = start + replay_span(&sim->trace);
+    if (options->film == NULL || (options->from <= end && options->to >= start))
+        return EXIT_FINE;
+    fprintf(stderr,
+            "tickwheel: --from and --to leave nothing of the ticks %" PRIu64
+            " to %" PRIu64 "\n",
+            start, end);
+    return EXIT_USAGE;
+}
+
+static int tell(const struct sim *sim)
+{
+    int status = EXIT_FINE;
+    if (sim->options->is_csv)
+        table_write_csv(sim->rows, sim->row_count, stdout);
+    else
+        table_write(sim->rows, sim->row_count, stdout);
+    for (size_t i = 0; i < sim->row_count; i++) {
+        if (sim->rows[i].outcome.is_sound)
+            continue;
+        fprintf(stderr, "tickwheel: a promise was broken by %s\n",
+                sim->rows[i].name);
+        status = EXIT_FAILED;
+    }
+    return status;
+}
+
+static int run(struct sim *sim)
+{
+    int status = check_film(sim);
+    if (status == EXIT_FINE)
+        status = make_rows(sim);
+    if (status == EXIT_FINE)
+        status = open_files(sim);
+    if (status == EXIT_FINE)
+        status = replay_all(sim);
+    if (status == EXIT_FINE)
+        status = write_files(sim);
+    progress_close(&sim->progress);
+    if (status == EXIT_FINE)
+        status = tell(sim);
+
+    draft_drop(&sim->chart);
+    draft_drop(&sim->film);
+    draft_drop(&sim->write);
+    free(sim->rows);
+    return status;
+}
+
+int sim_main(int argc, char **argv)
+{
+    struct sim_options options;
+    int status;
+    if (!sim_options_read(&options, argc, argv, &status))
+        return status;
+
+    struct sim sim = {.options = &options};
+    progress_open(&sim.progress, options.is_quiet);
+    /* Making a load up asks nobody whether to go on: there, signals still end
+       the program, and there is nothing to put right. */
+    if (options.trace == NULL)
+        status = make_trace(&sim);
+    interrupt_catch();
+    if (options.trace != NULL)
+        status = read_trace(&sim);
+    if (status != EXIT_FINE)
+        return status;
+    status = run(&sim);
+    trace_close(&sim.trace);
+    return status;
+}

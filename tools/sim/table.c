@@ -1,0 +1,295 @@
+/*
+ * table.c - what each geometry cost, for people and for programs.
+ */
+#include "table.h"
+
+#include "../words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    NAME_WIDTH_MAX = 19, /* a longer name has a line of its own */
+    CELL_WIDTH = 7,      /* and a column for the mark */
+    /* With fewer operations, time tells more of the machine than of them. */
+    OPERATIONS_TIMED = 10000,
+};
+
+/* What costs so much more than the least is not recommended. */
+static const double cost_factor = 2;
+
+static double each(double sum, uint64_t count)
+{
+    return count > 0 ? sum / (double)count : 0;
+}
+
+static double levels(const struct replay_outcome *o)
+{
+    return o->levels;
+}
+
+static double falls(const struct replay_outcome *o)
+{
+    return each((double)o->work.falls, o->work.armed);
+}
+
+static double visits(const struct replay_outcome *o)
+{
+    return (double)o->work.visits;
+}
+
+static double wakeups(const struct replay_outcome *o)
+{
+    return (double)o->wakeups;
+}
+
+static double wakeups_empty(const struct replay_outcome *o)
+{
+    return (double)o->wakeups_empty;
+}
+
+static double passes(const struct replay_outcome *o)
+{
+    return (double)o->work.passes;
+}
+
+static double memory(const struct replay_outcome *o)
+{
+    return (double)o->bytes_max;
+}
+
+static double worst_moved(const struct replay_outcome *o)
+{
+    return (double)o->worst_moved;
+}
+
+static double worst_us(const struct replay_outcome *o)
+{
+    return o->worst_ns / 1e3;
+}
+
+static double ns(const struct replay_outcome *o)
+{
+    return each(o->ns, o->operations);
+}
+
+static const struct column {
+    const char *heads[2];
+    double (*value)(const struct replay_outcome *o);
+    bool is_cost; /* the least is the best */
+    bool is_of_rounds;
+} columns[] = {
+    {{"levels", "used"}, levels, false, false},
+    {{"falls", "a timer"}, falls, true, false},
+    {{"slots", "visited"}, visits, true, false},
+    {{"wake-", "ups"}, wakeups, true, false},
+    {{"nothing", "due"}, wakeups_empty, true, false},
+    {{"passed", "over"}, passes, true, true},
+    {{"memory", "bytes"}, memory, true, false},
+    {{"worst", "timers"}, worst_moved, true, false},
+    {{"step", "us"}, worst_us, true, false},
+    {{"ns an", "operat."}, ns, true, false},
+};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* A table to be: what is the same for all its lines. */
+struct sheet {
+    const struct sim_row *rows;
+    size_t count;
+    int name_width;
+    bool has_rounds;
+    double best[COLUMNS]; /* negative: none is better than the others */
+    FILE *out;
+};
+
+static bool is_shown(const struct sheet *sheet, const struct column *column)
+{
+    return sheet->has_rounds || !column->is_of_rounds;
+}
+
+/* The least, unless all are the same. */
+static double best(const struct sheet *sheet, const struct column *column)
+{
+    double least = column->value(&sheet->rows[0].outcome), most = least;
+    for (size_t i = 1; i < sheet->count; i++) {
+        double value = column->value(&sheet->rows[i].outcome);
+        least = value < least ? value : least;
+        most = value > most ? value : most;
+    }
+    return column->is_cost && least < most ? least : -1;
+}
+
+static struct sheet lay_out(const struct sim_row *rows, size_t count, FILE *out)
+{
+    struct sheet sheet = {.rows = rows, .count = count, .out = out};
+    sheet.name_width = (int)strlen("geometry");
+    for (size_t i = 0; i < count; i++) {
+        int width = (int)strlen(rows[i].name);
+        if (width > sheet.name_width && width <= NAME_WIDTH_MAX)
+            sheet.name_width = width;
+        sheet.has_rounds |= rows[i].geometry.beyond == TKW_ROUNDS;
+    }
+    for (unsigned i = 0; i < COLUMNS; i++)
+        sheet.best[i] = best(&sheet, &columns[i]);
+    return sheet;
+}
+
+static void write_load(const struct replay_outcome *o, FILE *out)
+{
+    uint64_t pending = o->work.armed - o->work.fired - o->work.cancelled;
+    fprintf(out, "%s operations in %s ticks, at most %s timers pending\n",
+            words_count(o->operations).text,
+            words_count(o->end - o->start).text,
+            words_count(o->pending_max).text);
+    fprintf(out, "%s armed, %s fired, %s cancelled",
+            words_count(o->work.armed).text, words_count(o->work.fired).text,
+            words_count(o->work.cancelled).text);
+    if (pending > 0)
+        fprintf(out, ", %s never due", words_count(pending).text);
+    if (o->ignored > 0)
+        fprintf(out, "; %s operations on idle timers",
+                words_count(o->ignored).text);
+    fprintf(out, "\n\n");
+}
+
+static void write_heads(const struct sheet *sheet)
+{
+    for (unsigned line = 0; line < 2; line++) {
+        fprintf(sheet->out, "%-*s", sheet->name_width,
+                line == 0 ? "" : "geometry");
+        for (unsigned i = 0; i < COLUMNS; i++) {
+            if (is_shown(sheet, &columns[i]))
+                fprintf(sheet->out, " %*s", CELL_WIDTH, columns[i].heads[line]);
+        }
+        fprintf(sheet->out, "\n");
+    }
+}
+
+/* A number that fits its cell, whatever it is. */
+static struct words cell(double value)
+{
+    struct words words = words_short(value);
+    if (value > 0 && value < 0.01)
+        snprintf(words.text, sizeof words.text, "<0.01");
+    else if (value > 999e9)
+        snprintf(words.text, sizeof words.text, "%.1e", value);
+    return words;
+}
+
+static void write_row(const struct sheet *sheet, const struct sim_row *row)
+{
+    bool is_long = (int)strlen(row->name) > sheet->name_width;
+    if (is_long)
+        fprintf(sheet->out, "%s\n", row->name);
+    fprintf(sheet->out, "%-*s", sheet->name_width, is_long ? "" : row->name);
+    char mark = ' ';
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        if (!is_shown(sheet, &columns[i]))
+            continue;
+        double value = columns[i].value(&row->outcome);
+        fprintf(sheet->out, "%c%*s", mark, CELL_WIDTH, cell(value).text);
+        mark = value <= sheet->best[i] ? '*' : ' ';
+    }
+    fprintf(sheet->out, mark == '*' ? "*\n" : "\n");
+}
+
+/* What an operation costs: time, or where there were few, what was touched. */
+static double cost(const struct replay_outcome *o)
+{
+    const struct tkw_wheel_figures *w = &o->work;
+    if (o->operations >= OPERATIONS_TIMED)
+        return ns(o);
+    return each((double)(w->falls + w->refiles + w->passes + w->visits),
+                o->operations);
+}
+
+static bool is_better(const struct replay_outcome *a,
+                      const struct replay_outcome *b)
+{
+    if (a->worst_moved != b->worst_moved)
+        return a->worst_moved < b->worst_moved;
+    return cost(a) < cost(b);
+}
+
+/* The one with the smallest worst step of those that cost little; NULL if none
+ * is sound.  `*cheap` is how many these are. */
+static const struct sim_row *choose(const struct sim_row *rows, size_t count,
+                                    size_t *cheap)
+{
+    const struct sim_row *least = NULL, *chosen = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].outcome.is_sound &&
+            (least == NULL || cost(&rows[i].outcome) < cost(&least->outcome)))
+            least = &rows[i];
+    }
+    *cheap = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct replay_outcome *o = &rows[i].outcome;
+        if (!o->is_sound || cost(o) > cost(&least->outcome) * cost_factor)
+            continue;
+        ++*cheap;
+        if (chosen == NULL || is_better(o, &chosen->outcome))
+            chosen = &rows[i];
+    }
+    return chosen;
+}
+
+static void recommend(const struct sim_row *rows, size_t count, FILE *out)
+{
+    size_t cheap;
+    const struct sim_row *row = choose(rows, count, &cheap);
+    if (row == NULL || count < 2)
+        return;
+    const struct replay_outcome *o = &row->outcome;
+    bool is_timed = o->operations >= OPERATIONS_TIMED;
+
+    fprintf(out, "\nFor this load: %s, at %.*f %s an operation; ", row->name,
+            is_timed ? 0 : 2, cost(o), is_timed ? "ns" : "moves");
+    fprintf(out, "its worst step touches %s timer%s.\n",
+            words_count(o->worst_moved).text, o->worst_moved == 1 ? "" : "s");
+    if (cheap == 1)
+        fprintf(out, "All others cost more than twice as much.\n");
+    else
+        fprintf(out,
+                "Of the %zu that cost at most twice the least, none has a "
+                "smaller worst step.\n",
+                cheap);
+}
+
+void table_write(const struct sim_row *rows, size_t count, FILE *out)
+{
+    if (count == 0)
+        return;
+    struct sheet sheet = lay_out(rows, count, out);
+    write_load(&rows[0].outcome, out);
+    write_heads(&sheet);
+    for (size_t i = 0; i < count; i++)
+        write_row(&sheet, &rows[i]);
+    recommend(rows, count, out);
+}
+
+void table_write_csv(const struct sim_row *rows, size_t count, FILE *out)
+{
+    fprintf(out, "engine,geometry,operations,ignored,armed,fired,cancelled,"
+                 "levels,falls,refiles,passes,visits,wakeups,wakeups_empty,"
+                 "pending_max,bytes_max,worst_moved,worst_at,worst_ns,ns,"
+                 "start,end,is_sound\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct replay_outcome *o = &rows[i].outcome;
+        const struct tkw_wheel_figures *w = &o->work;
+        const char *engine = rows[i].kind->name;
+        const uint64_t numbers[] = {
+            o->operations,  o->ignored,   w->armed,       w->fired,
+            w->cancelled,   o->levels,    w->falls,       w->refiles,
+            w->passes,      w->visits,    o->wakeups,     o->wakeups_empty,
+            o->pending_max, o->bytes_max, o->worst_moved, o->worst_at,
+        };
+        /* The name is that of the engine, a blank and the sizes. */
+        fprintf(out, "%s,\"%s\"", engine, rows[i].name + strlen(engine) + 1);
+        for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++)
+            fprintf(out, ",%" PRIu64, numbers[j]);
+        fprintf(out, ",%.0f,%.0f,%" PRIu64 ",%" PRIu64 ",%d\n", o->worst_ns,
+                o->ns, o->start, o->end, o->is_sound);
+    }
+}
