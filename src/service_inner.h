@@ -343,31 +343,39 @@ struct aim {
 #define crew_close tkw_inner_crew_close
 #define crew_hand_over tkw_inner_crew_hand_over
 #define service_aim_from tkw_inner_service_aim_from
+#define service_aim_at tkw_inner_service_aim_at
+#define service_aim_after tkw_inner_service_aim_after
 #define service_announce tkw_inner_service_announce
 #define service_call tkw_inner_service_call
 #define service_tell tkw_inner_service_tell
 #define service_tick_of tkw_inner_service_tick_of
 #define service_drive tkw_inner_service_drive
 #define service_lower tkw_inner_service_lower
+#define service_count_in tkw_inner_service_count_in
 #define service_point_fd tkw_inner_service_point_fd
 #define service_note_recorded tkw_inner_service_note_recorded
 #define recorder_close tkw_inner_recorder_close
+
+/* service_change.c */
+int job_arm_again(struct tkw_service *service, struct shard *shard,
+                  struct job *job, uint64_t word, tkw_tick deadline);
+struct job *job_find(const struct tkw_service *service, tkw_handle handle);
+void job_push(struct shard *shard, struct job *job, uint32_t cancelled);
 
 /* service_arm.c */
 int job_arm(struct tkw_service *service, struct shard *shard,
             tkw_handle *handle, struct aim aim, uint64_t phase_ns,
             const struct tkw_plan *plan);
 void job_give_back(struct shard *shard, struct job *job);
-int job_arm_again(struct tkw_service *service, struct shard *shard,
-                  struct job *job, uint64_t word, tkw_tick deadline);
-struct job *job_find(const struct tkw_service *service, tkw_handle handle);
-void job_push(struct shard *shard, struct job *job, uint32_t count);
 void shard_reap_some(struct shard *shard, uint32_t most);
 struct shard *crew_own_shard(const struct crew *crew);
 struct aim service_aim_from(struct tkw_service *service, uint64_t now,
                             uint64_t due_ns);
+struct aim service_aim_at(struct tkw_service *service, uint64_t time_ns);
+struct aim service_aim_after(struct tkw_service *service, uint64_t delay_ns);
 uint64_t service_tell(struct tkw_service *service, uint64_t now);
 tkw_tick service_tick_of(struct tkw_service *service, uint64_t due_ns);
+bool service_count_in(struct tkw_service *service);
 bool service_lower(struct tkw_service *service, tkw_tick tick);
 void service_call(struct tkw_service *service, tkw_tick tick);
 void service_announce(struct tkw_service *service, struct shard *shard,
@@ -515,6 +523,12 @@ static inline void service_note(struct tkw_service *service,
 {
     if (sync_glance(&service->is_recording))
         service_note_recorded(service, kind, handle, due_ns);
+}
+
+/* One timer more is pending, if that is allowed. */
+static inline bool count_in(struct tkw_service *service)
+{
+    return service->timers_max == 0 || service_count_in(service);
 }
 
 /* One timer less is pending. */

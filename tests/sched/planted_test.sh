@@ -40,11 +40,11 @@ plant 'says that it has ended outside of the mutex' service_fire.c \
     '/if (word & JOB_WAITED)/,/}/{/sync_lock\|sync_unlock/d;}' \
     cancel_sync_against_fire
 
-plant 'armed again without a new epoch' service_arm.c \
+plant 'armed again without a new epoch' service_change.c \
     's/(word + JOB_EPOCH) & JOB_EPOCHS/word \& JOB_EPOCHS/' \
     postpone_against_fire
 
-plant 'armed again after a cancel' service_arm.c \
+plant 'armed again after a cancel' service_change.c \
     '/if (word & JOB_CANCELLED)$/,+1d' \
     cancel_against_arming_itself
 
@@ -52,7 +52,7 @@ plant 'counted in by a look and a store' service_arm.c \
     's/!sync_replace_ordered(&service->pending, &pending, pending + 1)/sync_put_ordered(\&service->pending, pending + 1), false/' \
     limit_against_two_arming
 
-plant 'put on the stack by a look and a store' service_arm.c \
+plant 'put on the stack by a look and a store' service_change.c \
     's/!sync_replace_ordered(stack, &before, after)/sync_put_ordered(stack, after), false/' \
     cancel_against_cancel_of_another
 
