@@ -2,95 +2,16 @@
  * sched_test.c - the scheduler finds what it should, nothing else, and counts
  * right.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "sched.h"
-#include "sync.h"
-
-/* What the threads of a scenario share.  Each begins with it all zero. */
-static struct {
-    struct sync_mutex a, b;
-    struct sync_cond cond;
-    struct sync_cond never;
-    unsigned counter;
-    unsigned flag;
-    bool is_woken;
-} shared;
+#include "sched_shared.h"
 
 /* Not reset: what a scenario must not depend on. */
 static unsigned run_count;
-
-static void prepare(void)
-{
-    memset(&shared, 0, sizeof shared);
-    sync_mutex_init(&shared.a);
-    sync_mutex_init(&shared.b);
-    sync_cond_init(&shared.cond);
-    sync_cond_init(&shared.never);
-}
-
-static bool explore(void (*run)(void), unsigned bound,
-                    struct sched_result *result)
-{
-    struct sched_scenario scenario = {"scenario", run, false};
-    struct sched_options options = {.bound = bound};
-
-    return sched_explore(&scenario, &options, result);
-}
-
-static void assert_finds(void (*run)(void), unsigned bound, const char *what)
-{
-    struct sched_scenario scenario = {"scenario", run, false};
-    struct sched_result result, again;
-
-    assert_false(explore(run, bound, &result));
-    assert_true(result.has_failed);
-    assert_false(result.is_complete);
-    if (strstr(result.what, what) == NULL)
-        assert_string_equal(result.what, what);
-
-    assert_false(sched_replay(&scenario, result.decisions, &again));
-    assert_string_equal(again.what, result.what);
-    assert_string_equal(again.decisions, result.decisions);
-}
-
-static void assert_finds_nothing(void (*run)(void), unsigned bound)
-{
-    struct sched_result result;
-    bool is_fine = explore(run, bound, &result);
-
-    assert_string_equal(result.what, "");
-    assert_true(is_fine);
-    assert_true(result.is_complete);
-}
 
 static void add_badly(void *unused)
 {
     (void)unused;
     unsigned seen = sync_get_relaxed(&shared.counter);
     sync_put_relaxed(&shared.counter, seen + 1);
-}
-
-static void add_well(void *unused)
-{
-    (void)unused;
-    sync_add_relaxed(&shared.counter, 1);
-}
-
-static void add_locked(void *unused)
-{
-    (void)unused;
-    sync_lock(&shared.a);
-    shared.counter++;
-    sync_unlock(&shared.a);
 }
 
 static void count_to_two(void (*add)(void *))
@@ -189,15 +110,6 @@ static void await_outside(void *unused)
         return;
     sync_lock(&shared.a);
     sync_wait(&shared.cond, &shared.a);
-    sync_unlock(&shared.a);
-}
-
-static void await_inside(void *unused)
-{
-    (void)unused;
-    sync_lock(&shared.a);
-    while (sync_get_relaxed(&shared.flag) == 0)
-        sync_wait(&shared.cond, &shared.a);
     sync_unlock(&shared.a);
 }
 
@@ -587,143 +499,6 @@ static void a_scenario_that_remembers_is_told(void **state)
     assert_non_null(strstr(result.what, "not deterministic: thread 0 had"));
 }
 
-static void unlocks_what_it_does_not_hold(void)
-{
-    prepare();
-    sync_unlock(&shared.a);
-}
-
-static void locks_twice(void)
-{
-    prepare();
-    sync_lock(&shared.a);
-    sync_lock(&shared.a);
-}
-
-static void destroys_what_it_holds(void)
-{
-    prepare();
-    sync_lock(&shared.a);
-    sync_mutex_destroy(&shared.a);
-}
-
-static void let_others_block(void)
-{
-    sync_lock(&shared.b);
-    sync_wait_until(&shared.never, &shared.b, 1);
-    sync_unlock(&shared.b);
-}
-
-static void destroys_what_is_wanted(void)
-{
-    prepare();
-    sync_lock(&shared.a);
-    sched_spawn(add_locked, NULL);
-    let_others_block();
-    sync_unlock(&shared.a);
-    sync_mutex_destroy(&shared.a);
-}
-
-static void destroys_what_is_waited_for(void)
-{
-    prepare();
-    sched_spawn(await_inside, NULL);
-    let_others_block();
-    sync_cond_destroy(&shared.cond);
-}
-
-static void locks_what_is_destroyed(void)
-{
-    prepare();
-    sync_mutex_destroy(&shared.a);
-    sync_lock(&shared.a);
-}
-
-static void broadcasts_to_what_is_destroyed(void)
-{
-    prepare();
-    sync_cond_destroy(&shared.cond);
-    sync_broadcast(&shared.cond);
-}
-
-static void waits_without_the_mutex(void)
-{
-    prepare();
-    sync_wait(&shared.cond, &shared.a);
-}
-
-static void ends_holding(void)
-{
-    prepare();
-    sync_lock(&shared.a);
-}
-
-static void leaves_a_thread(void)
-{
-    prepare();
-    sched_spawn(add_well, NULL);
-}
-
-static void joins_twice(void)
-{
-    prepare();
-    unsigned other = sched_spawn(add_well, NULL);
-    sched_join(other);
-    sched_join(other);
-}
-
-static void joins_itself(void)
-{
-    sched_join(0);
-}
-
-static void waits_for_ever(void)
-{
-    prepare();
-    sync_lock(&shared.a);
-    sync_wait_until(&shared.cond, &shared.a, UINT64_MAX);
-}
-
-static void runs_for_ever(void)
-{
-    for (;;)
-        SYNC_POINT();
-}
-
-static void starts_too_many(void)
-{
-    prepare();
-    for (int i = 0; i < SCHED_THREADS_MAX; i++)
-        sched_join(sched_spawn(add_well, NULL));
-}
-
-static void aborts(void)
-{
-    SYNC_POINT();
-    abort();
-}
-
-static void each_misuse_is_told(void **state)
-{
-    (void)state;
-    assert_finds(unlocks_what_it_does_not_hold, 0, "does not hold");
-    assert_finds(locks_twice, 0, "deadlock: thread 0 locks a mutex it holds");
-    assert_finds(destroys_what_it_holds, 0, "destroys a mutex held by");
-    assert_finds(destroys_what_is_wanted, 0, "destroys a mutex wanted by");
-    assert_finds(destroys_what_is_waited_for, 0, "destroys a cond that");
-    assert_finds(locks_what_is_destroyed, 0, "locks a mutex that does not");
-    assert_finds(broadcasts_to_what_is_destroyed, 0, "a cond that does not");
-    assert_finds(waits_without_the_mutex, 0, "waits with a mutex it does not");
-    assert_finds(ends_holding, 0, "ends holding a mutex");
-    assert_finds(leaves_a_thread, 0, "thread 1 was not joined");
-    assert_finds(joins_twice, 0, "joined twice");
-    assert_finds(joins_itself, 0, "thread 0 joins thread 0");
-    assert_finds(waits_for_ever, 0, "deadlock: thread 0 waits for a cond");
-    assert_finds(runs_for_ever, 0, "does not end within 20000 steps");
-    assert_finds(starts_too_many, 0, "more than 32 threads");
-    assert_finds(aborts, 0, "it crashed");
-}
-
 /* Failed schedules leave no thread behind that a later one would wake up in. */
 static void a_failure_leaves_nothing_behind(void **state)
 {
@@ -784,7 +559,6 @@ int main(void)
         cmocka_unit_test(time_passes_only_when_all_are_blocked),
         cmocka_unit_test(each_thread_has_its_self_new_in_each_schedule),
         cmocka_unit_test(a_scenario_that_remembers_is_told),
-        cmocka_unit_test(each_misuse_is_told),
         cmocka_unit_test(a_failure_leaves_nothing_behind),
         cmocka_unit_test(the_exit_status_tells),
     };
