@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "pool_ahead.h"
 #include "pool_inner.h"
 
 /* Make a free place look as if it had been used so often. */
@@ -459,10 +460,41 @@ static void the_living_of_two_chunks_fit_into_one(void **state)
     pool_done(pool);
 }
 
+/* It is a hint: whatever there is to be sent for, nothing changes. */
+static void sending_for_what_is_there_or_not_changes_nothing(void **state)
+{
+    (void)state;
+    enum { MANY = 100 };
+    static tkw_handle handles[MANY];
+    struct tkw_pool *pool = pool_of(NULL, 0);
+    pool_send_for_free(pool);
+    pool_send_for(pool, 0);
+    pool_send_for(pool, UINT64_MAX);
+    for (size_t i = 0; i < MANY; i++) {
+        handles[i] = pool_arm(pool, 5, i);
+        pool_send_for_free(pool);
+        pool_send_for(pool, handles[i]);
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        assert_true(tkw_pool_cancel(pool, handles[i]));
+        tkw_pool_advance(pool, i + 5);
+        pool_send_for_free(pool);
+        pool_send_for(pool, handles[i]);
+        assert_pool_sound(pool);
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        pool_arm(pool, 2 * MANY, i);
+        pool_send_for_free(pool);
+    }
+    assert_int_equal(tkw_pool_count(pool), MANY);
+    pool_done(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_place_retires_when_its_generations_run_out),
+        cmocka_unit_test(sending_for_what_is_there_or_not_changes_nothing),
         cmocka_unit_test(
             a_place_retires_with_the_last_entry_of_a_cancelled_timer),
         cmocka_unit_test(the_last_generation_can_be_kept_and_armed_again),

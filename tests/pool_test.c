@@ -358,6 +358,8 @@ static void no_configuration_is_a_good_one(void **state)
     (void)state;
     static const struct tkw_pool_config most = {.timers_max =
                                                     TKW_POOL_TIMERS_MAX};
+    assert_null(tkw_pool_config_fault(NULL));
+    assert_null(tkw_pool_config_fault(&most));
     struct tkw_pool *pool = NULL;
     tkw_pool_close(NULL);
     assert_int_equal(tkw_pool_open(&pool, NULL), 0);

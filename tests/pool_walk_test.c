@@ -97,6 +97,23 @@ static void a_walk_may_arm_on_its_way(void **state)
     }
 }
 
+/* Who arms one more for each that it meets must not walk for ever. */
+static void a_walk_ends_however_many_are_armed_on_its_way(void **state)
+{
+    (void)state;
+    struct tkw_pool *pool = pool_of(NULL, 0);
+    for (size_t i = 0; i < 10; i++)
+        pool_arm(pool, 100, i);
+    struct tkw_pool_cursor walk = {0};
+    size_t met = 0;
+    for (struct tkw_shot shot; tkw_pool_walk(pool, &walk, &shot); met++) {
+        assert_true(met < 10);
+        pool_arm(pool, 100, 10 + met);
+    }
+    assert_int_equal(met, 10);
+    pool_done(pool);
+}
+
 static void an_empty_pool_has_nothing_to_visit(void **state)
 {
     (void)state;
@@ -270,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_walk_visits_each_armed_timer_once),
         cmocka_unit_test(a_walk_may_cancel_what_it_meets),
         cmocka_unit_test(a_walk_may_arm_on_its_way),
+        cmocka_unit_test(a_walk_ends_however_many_are_armed_on_its_way),
         cmocka_unit_test(an_empty_pool_has_nothing_to_visit),
         cmocka_unit_test(a_drain_hands_back_each_armed_timer_once),
         cmocka_unit_test(a_drained_pool_can_be_used_again),
