@@ -101,3 +101,7 @@ plant 'given back, and still with its owner' service_plan.c \
 plant 'aims without the mutex' service_run.c \
     '/^void service_point_fd/,/^}/{/sync_lock\|sync_unlock/d;}' \
     two_arm_against_a_loop
+
+plant 'records without a look whether to go on' service_record.c \
+    's/bool is_recording = sync_get_relaxed(&service->is_recording);/bool is_recording = true;/' \
+    cancel_against_ending_a_recording

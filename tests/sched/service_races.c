@@ -109,6 +109,8 @@ static const struct sched_scenario scenarios[] = {
 
     SCENARIO(two_count_in_a_histogram),
     SCENARIO(two_are_slow),
+    SCENARIO(cancel_against_ending_a_recording),
+    SCENARIO(cancel_against_recording_anew),
 
     SCENARIO(cancel_against_repeating),
     SCENARIO(cancel_sync_against_repeating),

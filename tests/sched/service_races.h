@@ -110,6 +110,10 @@ void set_back_against_job_run(void);
 void two_count_in_a_histogram(void);
 void two_are_slow(void);
 
+/* service_races_record.c */
+void cancel_against_ending_a_recording(void);
+void cancel_against_recording_anew(void);
+
 /* service_races_repeat.c */
 void cancel_against_repeating(void);
 void cancel_sync_against_repeating(void);
