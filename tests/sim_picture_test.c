@@ -143,7 +143,7 @@ static void a_timer_has_a_frame_for_each_slot_it_is_in(void **state)
         char *film = shoot(TRACE_OF(example),
                            (struct scene){kinds[i], &kafka, 6, 0, 0, NULL});
         assert_int_equal(frame_count(film), 4);
-        assert_has(film, ">at 0: arm 1 for 445<");
+        assert_has(film, ">at 0: arm a timer for 445<");
         assert_has(film, ">at 400: 1 falls from level 3 to 2<");
         assert_has(film, ">at 440: 1 falls from level 2 to 1<");
         assert_has(film, ">at 445: 1 fires<");
@@ -382,7 +382,8 @@ static void a_long_deadline_stays_in_its_frame(void **state)
                        {start, start + 2, 2, TRACE_ARM}),
               (struct scene){&engine_wheel, &kafka, 6, 0, start, NULL});
     assert_int_equal(frame_count(film), 3);
-    assert_int_equal(count_of(film, ">18,446,744,073,709,551,605<"), 6);
+    /* One, two and three beside the slot, and a line of each caption. */
+    assert_int_equal(count_of(film, ">18,446,744,073,709,551,605<"), 6 + 3);
     free(film);
 }
 

@@ -128,6 +128,12 @@ contradictions() {
     refused --film "$work/f" --from 11 "$work/trace.csv"
     says 'ticks 0 to 10'
     refused --film "$work/f" --chart "$work/f"
+    refused --film "$work/f" --chart "$work/../${work##*/}/f"
+    refused --film - "$work/trace.csv"
+    cp "$work/trace.csv" "$work/own.csv"
+    refused --write "$work/own.csv" "$work/own.csv"
+    says 'different files'
+    cmp -s "$work/own.csv" "$work/trace.csv" || fail 'the trace was overwritten'
     refused --write "$work/f" --chart "$work/f"
     [ ! -e "$work/f" ] || fail "wrong usage made a file"
     nothing_is_left 'wrong usage'
@@ -203,6 +209,21 @@ every_load_is_replayed() {
 }
 
 # What is written is what is replayed: to replay it again changes nothing.
+# What is odd is told, and goes on.
+remarks_are_no_errors() {
+    echo 0,arm,a,18446744073709551614 >"$work/far.csv"
+    "$tool" sim --csv "$work/far.csv" >"$work/out" 2>"$work/err" || fail "far: exit code $?"
+    says '--tick says how many'
+    says '65536r is left out'
+    [ "$(wc -l <"$work/out")" -eq 6 ] || fail 'far: not five rows'
+    "$tool" sim --csv --tick 1 --geometry 20 "$work/far.csv" >"$work/out" 2>"$work/err" ||
+        fail "far, with a tick: exit code $?"
+    [ ! -s "$work/err" ] || fail 'a remark on what was said'
+    printf '0,arm,a,5\n# 3 operations left out\n' >"$work/holes.csv"
+    "$tool" sim --csv "$work/holes.csv" >"$work/out" 2>"$work/err" || fail "holes: exit code $?"
+    says '3 operations were left out'
+}
+
 a_load_that_was_written_is_the_same_load() {
     for load in burst requests idle; do
         sim --csv --load $load --timers 1000 --delay 2000 --seed 3 \
@@ -330,6 +351,7 @@ the_way_of_one_timer
 a_trace_from_standard_input
 a_tick_has_as_many_units_as_it_is_told
 every_load_is_replayed
+remarks_are_no_errors
 a_load_that_was_written_is_the_same_load
 the_table_answers_the_question
 pictures_are_written

@@ -32,6 +32,27 @@ static void every_operation_is_read(void **state)
     assert_null(trace.ops);
 }
 
+/* Where one recording was appended to another, and where there was no room. */
+static void a_recording_can_begin_anew_and_have_holes(void **state)
+{
+    (void)state;
+    struct trace trace = trace_of(SAMPLE("# tick 10\n"
+                                         "time,operation,key,deadline\n"
+                                         "30,arm,a,40\n"
+                                         "# 12 operations left out\n"
+                                         "# tick 10\n"
+                                         "time,operation,key,deadline\n"
+                                         "50,arm,b,65\n"
+                                         "# 3 operations left out\n"
+                                         "# 7 operations left out, they say\n"
+                                         "# operations left out\n"));
+    assert_int_equal(trace.op_count, 2);
+    assert_op(&trace, 1, (struct trace_op){5, 7, 1, TRACE_ARM});
+    assert_int_equal(trace.unit, 10);
+    assert_int_equal(trace.left_out, 15);
+    trace_close(&trace);
+}
+
 /* A recording may begin when connections have been open for long. */
 static void to_postpone_what_was_not_heard_of_arms_it(void **state)
 {
@@ -144,8 +165,8 @@ static const struct {
                       "18446744073709551615, not ''"),
     WRONG("# tick 5 ms\n", ", line 1: # tick wants a number from 1 to "
                            "18446744073709551615, not '5 ms'"),
-    WRONG("# tick 5\n# tick 5\n0,arm,a,1\n",
-          ", line 2: # tick is here for a second time"),
+    WRONG("# tick 5\n0,arm,a,1\n# tick 6\n",
+          ", line 3: # tick was 5 before, not 6"),
     WRONG("0,arm,a,1\n# tick 5\n",
           ", line 2: # tick must stand before the first operation"),
     WRONG("0,arm,a\0b,1\n", ", line 1: not a text file: there are control "
@@ -155,7 +176,7 @@ static const struct {
     WRONG("0,arm,a,1\r5,arm,a,2\r\n",
           ", line 1: not a text file: there are control characters in this "
           "line"),
-    WRONG("0,arm,a,1\ntime,operation,key,deadline\n",
+    WRONG("0,arm,a,1\ntime,operation,key,due\n",
           ", line 2: the time 'time' is no whole number"),
     WRONG("0,an operation of the user\xc3\xbc that is longer,a,1\n",
           ", line 1: the operation 'an operation of the user?? that is lo...'"
@@ -354,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_is_read),
+        cmocka_unit_test(a_recording_can_begin_anew_and_have_holes),
         cmocka_unit_test(to_postpone_what_was_not_heard_of_arms_it),
         cmocka_unit_test(blanks_comments_and_names_of_columns_are_left_out),
         cmocka_unit_test(times_are_rounded_down_and_deadlines_up),

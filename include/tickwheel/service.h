@@ -444,9 +444,10 @@ TKW_EXPORT size_t tkw_service_prometheus(struct tkw_service *service,
  * which geometry would have been best for it.  Up to `operations` are kept, of
  * some 40 bytes each, until tkw_service_trace() takes them; while there are as
  * many, more are left out and counted.  To begin anew forgets what was not
- * taken.  0: record no more; what there is can still be taken.  Costs a branch
- * while nothing is recorded, and a lock and a look at the clock while something
- * is.  *Any thread*.
+ * taken.  0: record no more; what there is can still be taken, and its memory
+ * is freed when the service is closed.  Costs a branch while nothing is
+ * recorded, and a lock and a look at the clock while something is.  *Any
+ * thread*.
  *
  * Returns 0, or -ENOMEM with nothing changed.
  */
@@ -461,17 +462,19 @@ TKW_EXPORT int tkw_service_record(struct tkw_service *service,
  *     81034000120,arm,4294967296,81064000120
  *     81034801377,cancel,4294967296,
  *
- * Times are of the service's clock, in ns, a key is a handle.  To move a timer,
- * and to call one again that repeats, is to arm it, but for a postpone.  Timers
- * that fire are not in it: that they do follows.  *Any thread*, one at a time.
+ * Times are of the service's clock, in ns, a key is a handle; a deadline has
+ * jitter and slack added.  To move a timer, and to call one again that repeats,
+ * is to arm it, but for a postpone.  Calls that change nothing are not in it,
+ * nor are timers that fire: that they do follows.  Of timers that were armed
+ * before it began, only what is done to them is.  *Any thread*, one at a time.
  *
  *     char text[4096];
  *     size_t n;
  *     while ((n = tkw_service_trace(service, text, sizeof text)) > 0)
  *         fwrite(text, 1, n, file);
  *
- * Returns how long the text is, without the 0, or 0 if there is no more, or no
- * room for a line: `size` should be 512 or more.
+ * Returns how long the text is, without the 0; or 0 if there is no more, or if
+ * `size` is less than 256.
  */
 TKW_EXPORT size_t tkw_service_trace(struct tkw_service *service, char *text,
                                     size_t size);

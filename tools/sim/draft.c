@@ -12,10 +12,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What leads to somewhere else is never replaced: /dev/stdout may be a file
+ * that others have open. */
 static bool is_special(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 ||
+           (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
+}
+
+/* The one name that a file has, whether there is such a file or not. */
+static char *name_of(const char *path)
+{
+    char *name = realpath(path, NULL);
+    const char *slash = strrchr(path, '/');
+    if (name != NULL || errno != ENOENT)
+        return name;
+    const char *base = slash != NULL ? slash + 1 : path;
+    char *parent = slash != NULL ? strndup(path, (size_t)(base - path)) : NULL;
+    char *place = realpath(parent != NULL ? parent : ".", NULL);
+    free(parent);
+    if (place == NULL)
+        return NULL;
+    size_t room = strlen(place) + strlen(base) + 2;
+    name = malloc(room);
+    if (name != NULL)
+        snprintf(name, room, "%s/%s", place, base);
+    free(place);
+    return name;
 }
 
 /* "chart.svg" becomes "chart.svg.1234.part". */
@@ -30,7 +54,7 @@ static char *beside(const char *target)
 
 static int open_file(struct draft *draft)
 {
-    if (is_special(draft->target)) {
+    if (draft->is_special) {
         draft->file = fopen(draft->target, "w");
         return draft->file != NULL ? 0 : -errno;
     }
@@ -47,11 +71,10 @@ int draft_open(struct draft *draft, const char *path)
     if (path == NULL)
         return 0;
     /* A link stays a link: what it leads to is replaced. */
-    draft->target = realpath(path, NULL);
+    draft->is_special = is_special(path);
+    draft->target = draft->is_special ? strdup(path) : name_of(path);
     if (draft->target == NULL)
-        draft->target = strdup(path);
-    if (draft->target == NULL)
-        return -ENOMEM;
+        return errno != 0 ? -errno : -ENOMEM;
     int error = open_file(draft);
     if (error != 0)
         draft_drop(draft);

@@ -8,13 +8,16 @@
 #ifndef SIM_DRAFT_H
 #define SIM_DRAFT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct draft {
     FILE *file; /* to be written; NULL: there is no such file */
 
+    char *target; /* read-only: its one name, links followed */
+
     /* Private. */
-    char *target;
+    bool is_special;
     char *path; /* NULL: the target itself is written */
 };
 

@@ -89,7 +89,7 @@ static void add_deed(struct line *line, const struct film_deed *deed)
     if (op->kind == TRACE_ADVANCE)
         return;
     if (op->kind == TRACE_ARM && !deed->was_armed)
-        add(line, " 1 for %s", deadline.text);
+        add(line, " a timer for %s", deadline.text);
     else if (!deed->was_armed)
         add(line, " what is not armed");
     else if (op->kind == TRACE_CANCEL)

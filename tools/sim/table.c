@@ -15,8 +15,10 @@ enum {
     OPERATIONS_TIMED = 10000,
 };
 
-/* What costs so much more than the least is not recommended. */
+/* What costs so much more than the least is not recommended, nor what takes so
+ * much more memory. */
 static const double cost_factor = 2;
+static const double memory_factor = 8;
 
 static double each(double sum, uint64_t count)
 {
@@ -135,21 +137,26 @@ static struct sheet lay_out(const struct sim_row *rows, size_t count, FILE *out)
     return sheet;
 }
 
+static const char *s_of(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void write_load(const struct replay_outcome *o, FILE *out)
 {
     uint64_t pending = o->work.armed - o->work.fired - o->work.cancelled;
-    fprintf(out, "%s operations in %s ticks, at most %s timers pending\n",
-            words_count(o->operations).text,
-            words_count(o->end - o->start).text,
-            words_count(o->pending_max).text);
+    fprintf(out, "%s operation%s in %s tick%s, at most %s timer%s pending\n",
+            words_count(o->operations).text, s_of(o->operations),
+            words_count(o->end - o->start).text, s_of(o->end - o->start),
+            words_count(o->pending_max).text, s_of(o->pending_max));
     fprintf(out, "%s armed, %s fired, %s cancelled",
             words_count(o->work.armed).text, words_count(o->work.fired).text,
             words_count(o->work.cancelled).text);
     if (pending > 0)
         fprintf(out, ", %s never due", words_count(pending).text);
     if (o->ignored > 0)
-        fprintf(out, "; %s operations on idle timers",
-                words_count(o->ignored).text);
+        fprintf(out, "; %s operation%s on timers that are not armed",
+                words_count(o->ignored).text, s_of(o->ignored));
     fprintf(out, "\n\n");
 }
 
@@ -212,6 +219,19 @@ static bool is_better(const struct replay_outcome *a,
     return cost(a) < cost(b);
 }
 
+/* Those that keep their promises, and take not much more memory than any. */
+static bool is_eligible(const struct sim_row *rows, size_t count,
+                        const struct sim_row *row)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].outcome.bytes_max < least)
+            least = rows[i].outcome.bytes_max;
+    }
+    return row->outcome.is_sound &&
+           (double)row->outcome.bytes_max <= memory_factor * (double)least;
+}
+
 /* The one with the smallest worst step of those that cost little; NULL if none
  * is sound.  `*cheap` is how many these are. */
 static const struct sim_row *choose(const struct sim_row *rows, size_t count,
@@ -219,14 +239,15 @@ static const struct sim_row *choose(const struct sim_row *rows, size_t count,
 {
     const struct sim_row *least = NULL, *chosen = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].outcome.is_sound &&
+        if (is_eligible(rows, count, &rows[i]) &&
             (least == NULL || cost(&rows[i].outcome) < cost(&least->outcome)))
             least = &rows[i];
     }
     *cheap = 0;
     for (size_t i = 0; i < count; i++) {
         const struct replay_outcome *o = &rows[i].outcome;
-        if (!o->is_sound || cost(o) > cost(&least->outcome) * cost_factor)
+        if (!is_eligible(rows, count, &rows[i]) ||
+            cost(o) > cost(&least->outcome) * cost_factor)
             continue;
         ++*cheap;
         if (chosen == NULL || is_better(o, &chosen->outcome))
@@ -247,9 +268,10 @@ static void recommend(const struct sim_row *rows, size_t count, FILE *out)
     fprintf(out, "\nFor this load: %s, at %.*f %s an operation; ", row->name,
             is_timed ? 0 : 2, cost(o), is_timed ? "ns" : "moves");
     fprintf(out, "its worst step touches %s timer%s.\n",
-            words_count(o->worst_moved).text, o->worst_moved == 1 ? "" : "s");
+            words_count(o->worst_moved).text, s_of(o->worst_moved));
     if (cheap == 1)
-        fprintf(out, "All others cost more than twice as much.\n");
+        fprintf(out, "All others cost more than twice as much, or take more "
+                     "than eight times the memory.\n");
     else
         fprintf(out,
                 "Of the %zu that cost at most twice the least, none has a "

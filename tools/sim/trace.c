@@ -51,8 +51,7 @@ struct reader {
     uint64_t ring_begin, ring_end; /* counted on and on */
     uint64_t time; /* of the line before, in units of the file */
     bool is_unit_given;
-    bool is_unit_said;
-    bool is_begun; /* a line was there that is no comment */
+    uint64_t unit_said; /* by the file; 0: not yet */
 };
 
 bool trace_append(struct trace *trace, struct trace_op op)
@@ -252,44 +251,56 @@ static int read_fields(struct reader *reader, struct text line)
 {
     struct text fields[FIELDS] = {{"", 0}};
     unsigned count = split(line, fields);
-    bool is_first = !reader->is_begun;
 
-    reader->is_begun = true;
     if (count != FIELDS)
         return lines_refuse(&reader->lines, -EINVAL,
                             "%u field%s instead of 4: %s", count,
                             count == 1 ? "" : "s", columns);
-    if (is_first && is_header(fields))
-        return 0;
+    if (is_header(fields))
+        return 0; /* again where a recording was begun anew */
     return read_op(reader, fields);
 }
 
-/* "# tick 1000" is more than a comment. */
-static int read_comment(struct reader *reader, struct text line)
+/* "# tick 1000" may be said again, as long as it is the same. */
+static int read_tick(struct reader *reader, struct text text)
 {
     const struct lines *lines = &reader->lines;
-    struct text text = text_trim(text_after(line, 1));
     uint64_t unit = 0;
 
-    if (!text_begins(text, "tick"))
-        return 0;
-    text = text_after(text, 4);
-    if (text.length > 0 && !text_is_blank(text.at[0]))
-        return 0;
-    text = text_trim(text);
     if (text_number(text, &unit) != TEXT_NUMBER || unit == 0)
         return lines_refuse(lines, -EINVAL,
                             "# tick wants a number from 1 to %" PRIu64
                             ", not %s",
                             UINT64_MAX, lines_quote(text).text);
-    if (reader->is_unit_said)
-        return lines_refuse(lines, -EINVAL, "# tick is here for a second time");
-    if (reader->trace->op_count > 0)
+    if (reader->unit_said != 0 && unit != reader->unit_said)
+        return lines_refuse(lines, -EINVAL,
+                            "# tick was %" PRIu64 " before, not %" PRIu64,
+                            reader->unit_said, unit);
+    if (reader->unit_said == 0 && reader->trace->op_count > 0)
         return lines_refuse(lines, -EINVAL,
                             "# tick must stand before the first operation");
-    reader->is_unit_said = true;
+    reader->unit_said = unit;
     if (!reader->is_unit_given)
         reader->trace->unit = unit;
+    return 0;
+}
+
+/* Two comments are more than that: "# tick 1000", and "# 12 operations left
+ * out", which a service writes that records. */
+static int read_comment(struct reader *reader, struct text line)
+{
+    struct text text = text_trim(text_after(line, 1));
+    size_t digits = 0;
+    uint64_t count;
+
+    if (text_begins(text, "tick") &&
+        (text.length == 4 || text_is_blank(text.at[4])))
+        return read_tick(reader, text_trim(text_after(text, 4)));
+    while (digits < text.length && text_is_digit(text.at[digits]))
+        digits++;
+    if (text_is(text_after(text, digits), " operations left out") &&
+        text_number((struct text){text.at, digits}, &count) == TEXT_NUMBER)
+        reader->trace->left_out += count;
     return 0;
 }
 

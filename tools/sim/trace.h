@@ -50,6 +50,7 @@ struct trace {
     size_t op_room; /* private */
     uint32_t key_count;
     uint64_t unit; /* of a tick, in units of the file; 1 unless it was said */
+    uint64_t left_out; /* operations that whoever recorded it had no room for */
     tkw_tick start;
     struct tkw_geometry geometry; /* of a reproducer, else {0} */
     bool has_geometry;
