@@ -21,15 +21,33 @@ static void assert_trace(struct scene *scene, const char *expected)
     assert_string_equal(text, "");
 }
 
-/* A line as it must be. */
-static char *line(char text[128], uint64_t time, const char *operation,
-                  tkw_handle key, uint64_t deadline)
+/* What the trace must be, written line by line. */
+struct script {
+    char text[16384];
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct script *script,
+                                                      const char *format, ...)
 {
-    int length = snprintf(text, 128, "%" PRIu64 ",%s,%" PRIu64 ",", time,
-                          operation, key);
+    va_list arguments;
+    va_start(arguments, format);
+    int length =
+        vsnprintf(script->text + script->length,
+                  sizeof script->text - script->length, format, arguments);
+    va_end(arguments);
+    script->length += (size_t)length;
+    assert_true(script->length < sizeof script->text);
+}
+
+/* A line; no deadline is 0. */
+static void add_line(struct script *script, uint64_t time,
+                     const char *operation, tkw_handle key, uint64_t deadline)
+{
+    add(script, "%" PRIu64 ",%s,%" PRIu64 ",", time, operation, key);
     if (deadline != 0)
-        snprintf(text + length, 128 - (size_t)length, "%" PRIu64, deadline);
-    return strcat(text, "\n");
+        add(script, "%" PRIu64, deadline);
+    add(script, "\n");
 }
 
 /* Who does not ask for it pays nothing, and gets nothing. */
@@ -54,23 +72,24 @@ static void each_operation_is_a_line(void **state)
     (void)state;
     struct scene scene;
     struct probe a = {0}, b = {0};
-    char all[1024] = HEAD, text[128];
+    struct script all = {0};
+    add(&all, HEAD);
     scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
     assert_int_equal(tkw_service_record(scene.service, 100), 0);
 
     tkw_handle first = probe_arm(&scene, &a, 95);
-    strcat(all, line(text, 1000, "arm", first, 1095));
+    add_line(&all, 1000, "arm", first, 1095);
     scene_go(&scene, 1007);
     tkw_handle second = probe_arm_at(&scene, &b, 5000);
-    strcat(all, line(text, 1007, "arm", second, 5000));
+    add_line(&all, 1007, "arm", second, 5000);
     assert_int_equal(tkw_service_postpone(scene.service, first, 200), 1);
-    strcat(all, line(text, 1007, "postpone", first, 1207));
+    add_line(&all, 1007, "postpone", first, 1207);
     scene_go(&scene, 1100);
     assert_int_equal(tkw_service_rearm_at(scene.service, second, 4000), 1);
-    strcat(all, line(text, 1100, "arm", second, 4000));
+    add_line(&all, 1100, "arm", second, 4000);
     assert_int_equal(tkw_service_cancel(scene.service, first), 1);
-    strcat(all, line(text, 1100, "cancel", first, 0));
-    assert_trace(&scene, all);
+    add_line(&all, 1100, "cancel", first, 0);
+    assert_trace(&scene, all.text);
     scene_close(&scene);
 }
 
@@ -101,17 +120,18 @@ static void a_timer_that_repeats_is_armed_again_and_again(void **state)
     (void)state;
     struct scene scene;
     struct probe probe = {0};
-    char all[1024] = HEAD, text[128];
+    struct script all = {0};
+    add(&all, HEAD);
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
     assert_int_equal(tkw_service_record(scene.service, 100), 0);
     tkw_handle handle = arm_plan(
         &scene, &probe, (struct tkw_plan){.when_ns = 50, .period_ns = 30});
-    strcat(all, line(text, 0, "arm", handle, 50));
+    add_line(&all, 0, "arm", handle, 50);
     scene_go(&scene, 51);
-    strcat(all, line(text, 51, "arm", handle, 80));
+    add_line(&all, 51, "arm", handle, 80);
     scene_go(&scene, 80);
-    strcat(all, line(text, 80, "arm", handle, 110));
-    assert_trace(&scene, all);
+    add_line(&all, 80, "arm", handle, 110);
+    assert_trace(&scene, all.text);
     scene_close(&scene);
 }
 
@@ -129,17 +149,18 @@ static void a_running_timer_armed_again_and_cancelled_leaves_both(void **state)
     (void)state;
     struct scene scene;
     struct probe probe = {.act = arm_again_and_cancel};
-    char all[1024] = HEAD, text[128];
+    struct script all = {0};
+    add(&all, HEAD);
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
     assert_int_equal(tkw_service_record(scene.service, 100), 0);
     tkw_handle handle = probe_arm(&scene, &probe, 50);
     scene_go(&scene, 50);
     assert_int_equal(probe.answer, 1);
     assert_int_equal(probe.second, -EBUSY);
-    strcat(all, line(text, 0, "arm", handle, 50));
-    strcat(all, line(text, 50, "arm", handle, 150));
-    strcat(all, line(text, 50, "cancel", handle, 0));
-    assert_trace(&scene, all);
+    add_line(&all, 0, "arm", handle, 50);
+    add_line(&all, 50, "arm", handle, 150);
+    add_line(&all, 50, "cancel", handle, 0);
+    assert_trace(&scene, all.text);
     scene_close(&scene);
 }
 
@@ -151,28 +172,31 @@ static void what_there_is_no_room_for_is_counted(void **state)
     struct scene scene;
     struct probe probes[6] = {{0}};
     tkw_handle handles[6];
-    char all[1024] = HEAD, text[128];
+    struct script all = {0};
+    add(&all, HEAD);
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
     assert_int_equal(tkw_service_record(scene.service, 2), 0);
     for (size_t i = 0; i < 5; i++)
         handles[i] = probe_arm(&scene, &probes[i], 100);
-    strcat(all, line(text, 0, "arm", handles[0], 100));
-    strcat(all, line(text, 0, "arm", handles[1], 100));
-    strcat(all, "# 3 operations left out\n");
-    assert_trace(&scene, all);
+    add_line(&all, 0, "arm", handles[0], 100);
+    add_line(&all, 0, "arm", handles[1], 100);
+    add(&all, "# 3 operations left out\n");
+    assert_trace(&scene, all.text);
 
     handles[5] = probe_arm(&scene, &probes[5], 100);
     tkw_service_cancel(scene.service, handles[5]);
     tkw_service_cancel(scene.service, handles[4]);
     char some[512];
     tkw_service_trace(scene.service, some, 280); /* room for two lines */
-    strcpy(all, line(text, 0, "arm", handles[5], 100));
-    strcat(all, line(text, 0, "cancel", handles[5], 0));
-    assert_string_equal(some, all);
+    all = (struct script){0};
+    add_line(&all, 0, "arm", handles[5], 100);
+    add_line(&all, 0, "cancel", handles[5], 0);
+    assert_string_equal(some, all.text);
     tkw_service_cancel(scene.service, handles[3]);
-    strcpy(all, "# 1 operations left out\n");
-    strcat(all, line(text, 0, "cancel", handles[3], 0));
-    assert_trace(&scene, all);
+    all = (struct script){0};
+    add(&all, "# 1 operations left out\n");
+    add_line(&all, 0, "cancel", handles[3], 0);
+    assert_trace(&scene, all.text);
     scene_close(&scene);
 }
 
@@ -187,7 +211,6 @@ static void the_ring_comes_round(void **state)
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
     assert_int_equal(tkw_service_record(scene.service, 200), 0);
     tkw_handle handle = probe_arm(&scene, &probe, 1);
-    char expected[128];
     size_t length = tkw_service_trace(scene.service, text, 1 << 16);
     assert_int_equal(length, strlen(text));
     for (uint64_t round = 0; round < ROUNDS; round++) {
@@ -195,13 +218,10 @@ static void the_ring_comes_round(void **state)
             tkw_service_rearm_at(scene.service, handle, 1000 * round + i + 1);
         length = tkw_service_trace(scene.service, text, 1 << 16);
         assert_int_equal(length, strlen(text));
-        const char *at = text;
-        for (uint64_t i = 0; i < EACH; i++) {
-            line(expected, 0, "arm", handle, 1000 * round + i + 1);
-            assert_memory_equal(at, expected, strlen(expected));
-            at += strlen(expected);
-        }
-        assert_int_equal(at - text, length);
+        struct script all = {0};
+        for (uint64_t i = 0; i < EACH; i++)
+            add_line(&all, 0, "arm", handle, 1000 * round + i + 1);
+        assert_string_equal(text, all.text);
     }
     free(text);
     scene_close(&scene);
@@ -214,24 +234,26 @@ static void any_room_will_do(void **state)
     for (size_t size = 0; size < 1200; size++) {
         struct scene scene;
         struct probe probe = {0};
-        char text[1300], all[4096] = "", expected[4096] = HEAD, more[128];
+        char text[1300];
+        struct script all = {0}, taken = {0};
+        add(&all, HEAD);
         scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
         assert_int_equal(tkw_service_record(scene.service, 9), 0);
         tkw_handle handle = probe_arm(&scene, &probe, 77);
-        strcat(expected, line(more, 0, "arm", handle, 77));
+        add_line(&all, 0, "arm", handle, 77);
         for (uint64_t i = 1; i < 9; i++) {
             tkw_service_rearm_at(scene.service, handle, UINT64_MAX - i);
-            strcat(expected, line(more, 0, "arm", handle, UINT64_MAX - i));
+            add_line(&all, 0, "arm", handle, UINT64_MAX - i);
         }
         memset(text, '!', sizeof text);
         size_t length;
         while ((length = tkw_service_trace(scene.service, text, size)) > 0) {
             assert_true(length < size);
             assert_int_equal(length, strlen(text));
-            strcat(all, text);
+            add(&taken, "%s", text);
         }
         assert_int_equal(text[size], '!');
-        assert_string_equal(all, size < 256 ? "" : expected);
+        assert_string_equal(taken.text, size < 256 ? "" : all.text);
         scene_close(&scene);
     }
 }
@@ -242,21 +264,23 @@ static void it_can_be_ended_and_begun_anew(void **state)
     (void)state;
     struct scene scene;
     struct probe a = {0}, b = {0}, c = {0};
-    char all[1024] = HEAD, text[128];
+    struct script all = {0};
+    add(&all, HEAD);
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
     assert_int_equal(tkw_service_record(scene.service, 0), 0);
     assert_int_equal(tkw_service_record(scene.service, 9), 0);
-    strcat(all, line(text, 0, "arm", probe_arm(&scene, &a, 50), 50));
+    add_line(&all, 0, "arm", probe_arm(&scene, &a, 50), 50);
     assert_int_equal(tkw_service_record(scene.service, 0), 0);
     probe_arm(&scene, &b, 60);
-    assert_trace(&scene, all);
+    assert_trace(&scene, all.text);
 
     assert_int_equal(tkw_service_record(scene.service, 9), 0);
     probe_arm(&scene, &b, 60);
     assert_int_equal(tkw_service_record(scene.service, 5), 0);
-    strcpy(all, HEAD);
-    strcat(all, line(text, 0, "arm", probe_arm(&scene, &c, 70), 70));
-    assert_trace(&scene, all);
+    all = (struct script){0};
+    add(&all, HEAD);
+    add_line(&all, 0, "arm", probe_arm(&scene, &c, 70), 70);
+    assert_trace(&scene, all.text);
     scene_close(&scene);
 }
 
@@ -266,7 +290,8 @@ static void without_memory_nothing_changes(void **state)
     (void)state;
     struct scene scene;
     struct probe a = {0}, b = {0};
-    char all[1024] = HEAD, text[128];
+    struct script all = {0};
+    add(&all, HEAD);
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
     assert_int_equal(tkw_service_record(scene.service, SIZE_MAX / 2), -ENOMEM);
     account_fail(&scene.account, 0, 1);
@@ -276,8 +301,8 @@ static void without_memory_nothing_changes(void **state)
     assert_int_equal(tkw_service_record(scene.service, 9), 0);
     account_fail(&scene.account, 0, 1);
     assert_int_equal(tkw_service_record(scene.service, 99), -ENOMEM);
-    strcat(all, line(text, 0, "arm", probe_arm(&scene, &b, 50), 50));
-    assert_trace(&scene, all);
+    add_line(&all, 0, "arm", probe_arm(&scene, &b, 50), 50);
+    assert_trace(&scene, all.text);
     scene_close(&scene);
 }
 
@@ -288,7 +313,8 @@ static void a_clock_set_back_stands_still_in_the_trace(void **state)
     struct scene scene;
     struct probe a = {0}, b = {0};
     struct tkw_clock clock;
-    char all[1024] = HEAD, text[128];
+    struct script all = {0};
+    add(&all, HEAD);
     struct tkw_hand *hand;
     assert_int_equal(tkw_hand_open(&hand, 1000), 0);
     clock = *tkw_hand_clock(hand);
@@ -299,10 +325,10 @@ static void a_clock_set_back_stands_still_in_the_trace(void **state)
                                            .driver = TKW_DRIVER_NONE,
                                            .clock = &clock});
     assert_int_equal(tkw_service_record(scene.service, 9), 0);
-    strcat(all, line(text, 1000, "arm", probe_arm(&scene, &a, 500), 1500));
+    add_line(&all, 1000, "arm", probe_arm(&scene, &a, 500), 1500);
     tkw_hand_set(hand, 400);
-    strcat(all, line(text, 1000, "arm", probe_arm(&scene, &b, 500), 900));
-    assert_trace(&scene, all);
+    add_line(&all, 1000, "arm", probe_arm(&scene, &b, 500), 900);
+    assert_trace(&scene, all.text);
     scene_close(&scene);
     tkw_hand_close(hand);
 }
