@@ -51,10 +51,12 @@ typedef int epoll_signal_waiter(int epoll, struct epoll_event *events, int most,
 typedef int poller(struct pollfd *fds, nfds_t count, int timeout_ms);
 
 /*
- * The original of a function, kept in `*known`.  Libraries may ask before
- * main(), and two threads find the same.
+ * Find the original of a function, and tell it in `*function`, a pointer to
+ * such.  It is kept in `*known`: libraries may ask before main(), and two
+ * threads find the same.
  */
-static void *original(void *_Atomic *known, const char *name)
+static void find_original(void *_Atomic *known, const char *name,
+                          void *function)
 {
     void *symbol = atomic_load_explicit(known, memory_order_relaxed);
     if (symbol == NULL) {
@@ -63,15 +65,8 @@ static void *original(void *_Atomic *known, const char *name)
             field_fail(name);
         atomic_store_explicit(known, symbol, memory_order_relaxed);
     }
-    return symbol;
+    memcpy(function, &symbol, sizeof symbol);
 }
-
-/* Declare `function` to be the original of `name`, as `type` says it is. */
-#define ORIGINAL(type, function, name)     \
-    static void *_Atomic known;            \
-    void *symbol = original(&known, name); \
-    type *function;                        \
-    memcpy(&function, &symbol, sizeof function)
 
 /* Nothing comes in, and to wait for it takes no time. */
 static int sleep_through(int timeout_ms)
@@ -98,7 +93,9 @@ ASKED_BY_LIBRARIES int clock_gettime(clockid_t clock, struct timespec *now)
         *now = told.now;
         return 0;
     }
-    ORIGINAL(clock_reader, read, "clock_gettime");
+    static void *_Atomic known;
+    clock_reader *read;
+    find_original(&known, "clock_gettime", &read);
     return read(clock, now);
 }
 
@@ -128,7 +125,9 @@ ASKED_BY_LIBRARIES int epoll_wait(int epoll, struct epoll_event *events,
 {
     if (told.is_virtual)
         return sleep_through(timeout_ms);
-    ORIGINAL(epoll_waiter, wait, "epoll_wait");
+    static void *_Atomic known;
+    epoll_waiter *wait;
+    find_original(&known, "epoll_wait", &wait);
     return wait(epoll, events, most, timeout_ms);
 }
 
@@ -138,7 +137,9 @@ ASKED_BY_LIBRARIES int epoll_pwait(int epoll, struct epoll_event *events,
 {
     if (told.is_virtual)
         return sleep_through(timeout_ms);
-    ORIGINAL(epoll_signal_waiter, wait, "epoll_pwait");
+    static void *_Atomic known;
+    epoll_signal_waiter *wait;
+    find_original(&known, "epoll_pwait", &wait);
     return wait(epoll, events, most, timeout_ms, signals);
 }
 
@@ -146,6 +147,8 @@ ASKED_BY_LIBRARIES int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
     if (told.is_virtual)
         return sleep_through(timeout_ms);
-    ORIGINAL(poller, wait, "poll");
+    static void *_Atomic known;
+    poller *wait;
+    find_original(&known, "poll", &wait);
     return wait(fds, count, timeout_ms);
 }

@@ -246,7 +246,7 @@ static const struct sim_row *choose(const struct sim_row *rows, size_t count,
     *cheap = 0;
     for (size_t i = 0; i < count; i++) {
         const struct replay_outcome *o = &rows[i].outcome;
-        if (!is_eligible(rows, count, &rows[i]) ||
+        if (least == NULL || !is_eligible(rows, count, &rows[i]) ||
             cost(o) > cost(&least->outcome) * cost_factor)
             continue;
         ++*cheap;
