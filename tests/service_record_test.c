@@ -231,7 +231,10 @@ static void the_ring_comes_round(void **state)
 static void any_room_will_do(void **state)
 {
     (void)state;
-    for (size_t size = 0; size < 1200; size++) {
+    static const size_t sizes[] = {0,   1,   127, 128, 129, 255, 256, 257,
+                                   300, 383, 384, 385, 511, 512, 513, 1199};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        size_t size = sizes[i];
         struct scene scene;
         struct probe probe = {0};
         char text[1300];
@@ -241,9 +244,9 @@ static void any_room_will_do(void **state)
         assert_int_equal(tkw_service_record(scene.service, 9), 0);
         tkw_handle handle = probe_arm(&scene, &probe, 77);
         add_line(&all, 0, "arm", handle, 77);
-        for (uint64_t i = 1; i < 9; i++) {
-            tkw_service_rearm_at(scene.service, handle, UINT64_MAX - i);
-            add_line(&all, 0, "arm", handle, UINT64_MAX - i);
+        for (uint64_t k = 1; k < 9; k++) {
+            tkw_service_rearm_at(scene.service, handle, UINT64_MAX - k);
+            add_line(&all, 0, "arm", handle, UINT64_MAX - k);
         }
         memset(text, '!', sizeof text);
         size_t length;
