@@ -3,15 +3,8 @@
 #
 # usage: sim_test.sh TICKWHEEL
 set -euo pipefail
-tool=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-    printf 'FAILED: %s\n' "$*"
-    failures=$((failures + 1))
-}
+# shellcheck source=tests/tool_support.sh
+. "$(dirname "$0")/tool_support.sh"
 
 # refused ARGUMENT...: exit code 2, one line on stderr, nothing on stdout.
 refused() {
