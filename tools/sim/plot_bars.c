@@ -25,40 +25,10 @@ enum {
 /* A scale is logarithmic if the largest value is so many of the smallest. */
 static const double log_ratio = 50;
 
-static double each(double sum, uint64_t count)
-{
-    return count > 0 ? sum / (double)count : 0;
-}
-
 static double falls(const struct replay_outcome *outcome)
 {
-    return each((double)(outcome->work.falls + outcome->work.passes),
-                outcome->work.armed);
-}
-
-static double visits(const struct replay_outcome *outcome)
-{
-    return (double)outcome->work.visits;
-}
-
-static double wakeups(const struct replay_outcome *outcome)
-{
-    return (double)outcome->wakeups;
-}
-
-static double bytes(const struct replay_outcome *outcome)
-{
-    return (double)outcome->bytes_max;
-}
-
-static double worst(const struct replay_outcome *outcome)
-{
-    return (double)outcome->worst_moved;
-}
-
-static double ns(const struct replay_outcome *outcome)
-{
-    return each(outcome->ns, outcome->operations);
+    return row_each((double)(outcome->work.falls + outcome->work.passes),
+                    outcome->work.armed);
 }
 
 /* Of all, less is better. */
@@ -67,9 +37,12 @@ static const struct measure {
     double (*of)(const struct replay_outcome *outcome);
     const char *unit;
 } measures[] = {
-    {"falls a timer", falls, ""},      {"slots visited", visits, ""},
-    {"wake-ups", wakeups, ""},         {"memory at the peak", bytes, "B"},
-    {"worst step, timers", worst, ""}, {"ns an operation", ns, ""},
+    {"falls a timer", falls, ""},
+    {"slots visited", row_visits, ""},
+    {"wake-ups", row_wakeups, ""},
+    {"memory at the peak", row_bytes, "B"},
+    {"worst step, timers", row_worst, ""},
+    {"ns an operation", row_ns, ""},
 };
 
 enum { MEASURES = sizeof measures / sizeof measures[0] };

@@ -20,11 +20,6 @@ enum {
 static const double cost_factor = 2;
 static const double memory_factor = 8;
 
-static double each(double sum, uint64_t count)
-{
-    return count > 0 ? sum / (double)count : 0;
-}
-
 static double levels(const struct replay_outcome *o)
 {
     return o->levels;
@@ -32,17 +27,7 @@ static double levels(const struct replay_outcome *o)
 
 static double falls(const struct replay_outcome *o)
 {
-    return each((double)o->work.falls, o->work.armed);
-}
-
-static double visits(const struct replay_outcome *o)
-{
-    return (double)o->work.visits;
-}
-
-static double wakeups(const struct replay_outcome *o)
-{
-    return (double)o->wakeups;
+    return row_each((double)o->work.falls, o->work.armed);
 }
 
 static double wakeups_empty(const struct replay_outcome *o)
@@ -55,24 +40,9 @@ static double passes(const struct replay_outcome *o)
     return (double)o->work.passes;
 }
 
-static double memory(const struct replay_outcome *o)
-{
-    return (double)o->bytes_max;
-}
-
-static double worst_moved(const struct replay_outcome *o)
-{
-    return (double)o->worst_moved;
-}
-
 static double worst_us(const struct replay_outcome *o)
 {
     return o->worst_ns / 1e3;
-}
-
-static double ns(const struct replay_outcome *o)
-{
-    return each(o->ns, o->operations);
 }
 
 static const struct column {
@@ -83,14 +53,14 @@ static const struct column {
 } columns[] = {
     {{"levels", "used"}, levels, false, false},
     {{"falls", "a timer"}, falls, true, false},
-    {{"slots", "visited"}, visits, true, false},
-    {{"wake-", "ups"}, wakeups, true, false},
+    {{"slots", "visited"}, row_visits, true, false},
+    {{"wake-", "ups"}, row_wakeups, true, false},
     {{"nothing", "due"}, wakeups_empty, true, false},
     {{"passed", "over"}, passes, true, true},
-    {{"memory", "bytes"}, memory, true, false},
-    {{"worst", "timers"}, worst_moved, true, false},
+    {{"memory", "bytes"}, row_bytes, true, false},
+    {{"worst", "timers"}, row_worst, true, false},
     {{"step", "us"}, worst_us, true, false},
-    {{"ns an", "operat."}, ns, true, false},
+    {{"ns an", "operat."}, row_ns, true, false},
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
@@ -206,9 +176,9 @@ static double cost(const struct replay_outcome *o)
 {
     const struct tkw_wheel_figures *w = &o->work;
     if (o->operations >= OPERATIONS_TIMED)
-        return ns(o);
-    return each((double)(w->falls + w->refiles + w->passes + w->visits),
-                o->operations);
+        return row_ns(o);
+    return row_each((double)(w->falls + w->refiles + w->passes + w->visits),
+                    o->operations);
 }
 
 static bool is_better(const struct replay_outcome *a,
