@@ -16,9 +16,16 @@ ONCE_S = 3        # and one that takes more than this is not repeated
 QUICK_SHARE = 4   # of all three, in a quick run
 
 # What one timer, or one step of many, of another workload costs tells how long
-# these take, and how many operations there are for each timer.
+# these take.
 LIKE = {"worst-step": "fire-steps", "bytes": "arm"}
-OPS_A_TIMER = {"rearm": 6, "touch": 6}
+REARM_OPS = 5_000_000
+
+
+def operations(workload, n):
+    """About how many there are, arming first included."""
+    if workload == "rearm":
+        return n + min(REARM_OPS, 20 * n)
+    return n * (6 if workload == "touch" else 2)
 
 
 class Measured:
@@ -72,7 +79,7 @@ def foreseen(cell, measured):
     (n0, ns0), (n, ns) = smaller[-2:]
     growth = math.log(ns / ns0) / math.log(n / n0)
     ns *= (cell.n / n) ** growth
-    return cell.n * OPS_A_TIMER.get(cell.workload, 2) * ns / 1e9
+    return operations(cell.workload, cell.n) * ns / 1e9
 
 
 def reason_to_skip(cell, measured, limit=LIMIT_S):

@@ -117,6 +117,16 @@ class Runner(unittest.TestCase):
             own.add({"ns": ns})
         self.assertIsNone(measure.reason_to_skip(cell, found))
 
+    def test_moving_is_as_much_work_with_many_timers_as_with_few(self):
+        cell = plan.Cell("pool", "rearm", 10_000_000, "uniform")
+        found = {}
+        for n, ns in ((100_000, 25), (1_000_000, 138)):
+            found[cell._replace(n=n)] = own = measure.Measured()
+            own.add({"ns": ns})
+        self.assertIsNone(measure.reason_to_skip(cell, found, 12))
+        self.assertEqual(measure.reason_to_skip(cell, found),
+                         "would take about 11 s")
+
     def test_what_takes_as_long_at_any_size_is_not_spared(self):
         cell = plan.Cell("fast", "real-late", 1_000_000, "uniform")
         own = measure.Measured()
