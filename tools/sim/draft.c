@@ -12,13 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What leads to somewhere else is never replaced: /dev/stdout may be a file
- * that others have open. */
+/* What names a file that somebody has open is never replaced, whatever kind of
+ * file that is. */
 static bool is_special(const char *path)
 {
+    static const char *const open_ones[] = {"/dev/std", "/dev/fd/", "/proc/"};
     struct stat status;
-    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 ||
-           (stat(path, &status) == 0 && !S_ISREG(status.st_mode));
+    for (size_t i = 0; i < sizeof open_ones / sizeof open_ones[0]; i++) {
+        if (strncmp(path, open_ones[i], strlen(open_ones[i])) == 0)
+            return true;
+    }
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
 /* The one name that a file has, whether there is such a file or not. */

@@ -203,7 +203,8 @@ static int open_draft(struct sim *sim, struct draft *draft, const char *path)
 static bool are_apart(const struct sim *sim)
 {
     const char *trace = sim->options->trace;
-    char *read = trace != NULL ? realpath(trace, NULL) : NULL;
+    bool is_file = trace != NULL && strcmp(trace, "-") != 0;
+    char *read = is_file ? realpath(trace, NULL) : NULL;
     const char *targets[] = {sim->chart.target, sim->film.target,
                              sim->write.target, read};
     bool are_same = false;
