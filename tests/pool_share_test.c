@@ -103,6 +103,22 @@ static void a_share_is_what_the_time_gone_by_is_of_the_time_left(void **state)
     pool_done(pool);
 }
 
+/* The time gone by counts from when the hand came to the slot before; who was
+ * elsewhere then has slept, and begins with a small share. */
+static void a_share_counts_time_only_beside_the_crowd(void **state)
+{
+    (void)state;
+    enum { CHUNKS = 100, COUNT = CHUNKS * CHUNK_ENTRIES };
+    struct tkw_pool *pool = pool_with_crowd(NULL, COUNT, 300, 128);
+    tkw_pool_advance(pool, 138);
+    assert_int_equal(pool_moved(pool), COUNT / ((256 - 138) / 10 + 1) + 1);
+    pool_done(pool);
+    pool = pool_with_crowd(NULL, COUNT, 300, 127);
+    tkw_pool_advance(pool, 138);
+    assert_int_equal(pool_moved(pool), COUNT / (256 - 138 + 1) + 1);
+    pool_done(pool);
+}
+
 /* How many timers are looked at when a crowd falls, some dead or put off. */
 static uint64_t looks_of_fall(const struct tkw_geometry *geometry,
                               tkw_tick deadline, size_t dead, size_t put_off)
@@ -394,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_crowd_two_levels_above_goes_first),
         cmocka_unit_test(a_large_crowd_asks_to_be_woken_for_each_share),
         cmocka_unit_test(a_share_is_what_the_time_gone_by_is_of_the_time_left),
+        cmocka_unit_test(a_share_counts_time_only_beside_the_crowd),
         cmocka_unit_test(a_crowd_falls_unseen_unless_many_are_dead),
         cmocka_unit_test(slots_longer_than_an_entry_tells_do_not_fall_unseen),
         cmocka_unit_test(a_slot_that_is_not_crowded_is_looked_at),
