@@ -137,14 +137,17 @@ static size_t monitor_bytes(uint32_t shards)
     return sizeof(struct tkw_monitor) + shards * sizeof(struct shard);
 }
 
-/* Close the shards there are. */
+/*
+ * Close the shards there are.  First all must have come to rest: an on_silent
+ * that is still running may ask about keys of every shard.
+ */
 static void close_shards(struct tkw_monitor *monitor)
 {
+    for (uint32_t i = 0; i < monitor->shard_count; i++)
+        tkw_service_cancel_sync(monitor->service, monitor->shards[i].timer);
     for (uint32_t i = 0; i < monitor->shard_count; i++) {
-        struct shard *shard = &monitor->shards[i];
-        tkw_service_cancel_sync(monitor->service, shard->timer);
-        tkw_idle_close(shard->idle);
-        sync_mutex_destroy(&shard->mutex);
+        tkw_idle_close(monitor->shards[i].idle);
+        sync_mutex_destroy(&monitor->shards[i].mutex);
     }
 }
 

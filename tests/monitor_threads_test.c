@@ -407,6 +407,45 @@ static void close_waits_for_on_silent(void **state)
     }
 }
 
+static void hold_and_touch_all(struct stage *stage,
+                               const struct tkw_silent *silent, size_t count)
+{
+    hold_on_silent(stage, silent, count);
+    for (uint32_t i = 0; i < 100; i++) {
+        tkw_monitor_touch(stage->monitor, mixed_key(i));
+        tkw_monitor_query(stage->monitor, mixed_key(i), NULL);
+    }
+}
+
+/* While close waits for one shard the others must still be there: on_silent may
+   ask for any key. */
+static void close_leaves_all_shards_to_a_running_on_silent(void **state)
+{
+    (void)state;
+    for (uint32_t key = 0; key < 8; key++) {
+        struct stage stage;
+        struct closer closer = {.stage = &stage};
+        gate_init(&gate);
+        stage_set(&stage, (struct tkw_service_config){.workers = 1});
+        struct tkw_monitor_config config = stage_config(&stage);
+        config.shards = 8;
+        stage_open_monitor(&stage, config);
+        stage.act = hold_and_touch_all;
+        stage_add(&stage, key, 1);
+        tkw_hand_set(stage.scene.hand, START + LIMIT);
+        gate_await(&gate);
+        pthread_t thread = thread_start(close_and_see, &closer);
+        have_patience();
+        gate_open(&gate);
+        thread_join(thread);
+        assert_int_equal(closer.answer, 0);
+        assert_int_equal(stage.count, 1);
+        account_done(&stage.account);
+        scene_close(&stage.scene);
+        gate_done(&gate);
+    }
+}
+
 /* A job that waits hands out what is silent when it runs, not when it was
    submitted. */
 static void by_submit_a_touch_still_counts(void **state)
@@ -475,6 +514,7 @@ int main(void)
         cmocka_unit_test(the_driver_sleeps_while_nobody_can_fall_silent),
         cmocka_unit_test(close_is_refused_inside_on_silent),
         cmocka_unit_test(close_waits_for_on_silent),
+        cmocka_unit_test(close_leaves_all_shards_to_a_running_on_silent),
         cmocka_unit_test(by_submit_a_touch_still_counts),
         cmocka_unit_test(a_stopped_service_takes_no_first_key),
     };

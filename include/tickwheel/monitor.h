@@ -54,8 +54,8 @@ extern "C" {
 
 /*
  * Called with keys that have gone silent, 1 to TKW_SILENT_MAX of them; their
- * bytes are valid until it returns.  By a thread of the service, for several
- * shards at once if it has workers.
+ * bytes are valid until it returns.  Where the configuration's executor has it
+ * run; for several shards at once if that has several threads.
  */
 typedef void tkw_on_silent(void *context, const struct tkw_silent *silent,
                            size_t count);
@@ -82,7 +82,8 @@ TKW_EXPORT const char *
 tkw_monitor_config_fault(const struct tkw_monitor_config *config);
 
 /*
- * Open a monitor on a service, which must outlive it.  *Any thread*.
+ * Open a monitor on a service, which must outlive it.  The configuration must
+ * be there: nobody can guess on_silent.  *Any thread*.
  *
  * Returns 0 and the monitor in `*monitor`, or with `*monitor` untouched:
  *   -EINVAL     something in the configuration is wrong: the function above
@@ -101,8 +102,9 @@ TKW_EXPORT int tkw_monitor_open(struct tkw_monitor **monitor,
  * is running; it will not be called again.  Then free the monitor, whatever it
  * holds.  NULL is fine.  Do not hold a lock that on_silent takes.
  *
- * *Owner*: nobody else may use the monitor meanwhile, and nobody afterwards.
- * Returns 0, or -EDEADLK from inside on_silent, with nothing changed.
+ * *Owner*: meanwhile nobody else may use the monitor but an on_silent that is
+ * still running, and nobody afterwards.  Returns 0, or -EDEADLK from inside
+ * on_silent or `each` of tkw_monitor_walk(), with nothing changed.
  */
 TKW_EXPORT int tkw_monitor_close(struct tkw_monitor *monitor);
 
@@ -144,10 +146,11 @@ TKW_EXPORT bool tkw_monitor_query(struct tkw_monitor *monitor,
 TKW_EXPORT void tkw_monitor_walk(struct tkw_monitor *monitor,
                                  tkw_on_silent *each, void *context);
 
-/* The keys that are held.  *Any thread*. */
+/* The keys that are held.  Takes the lock of each shard in turn.  *Any
+ * thread*. */
 TKW_EXPORT size_t tkw_monitor_count(struct tkw_monitor *monitor);
 
-/* Of all shards together.  *Any thread*. */
+/* Of all shards together, a lock at a time.  *Any thread*. */
 TKW_EXPORT struct tkw_idle_figures
 tkw_monitor_counters(struct tkw_monitor *monitor);
 
