@@ -236,7 +236,7 @@ static RARE bool advance_through(struct tkw_pool *pool, tkw_tick now,
 bool tkw_pool_advance_some(struct tkw_pool *pool, tkw_tick now, size_t budget)
 {
     TKW_ASSERT(now >= pool->now);
-    if (now >= pool->quiet || pool_has_many_dead(pool))
+    if (now >= pool->quiet || now < pool->now || pool_has_many_dead(pool))
         return advance_through(pool, now, budget);
     turn(pool, now);
     pool->now = now;

@@ -391,7 +391,7 @@ bool tkw_wheel_advance_some(struct tkw_wheel *wheel, tkw_tick now,
                             size_t budget)
 {
     TKW_ASSERT(now >= wheel->now);
-    if (now >= wheel->wake)
+    if (now >= wheel->wake || now < wheel->now)
         return advance_through(wheel, now, budget);
     pass(wheel, now);
     return true;

@@ -294,6 +294,10 @@ static void time_going_back_is_ignored(void **state)
     tkw_wheel_advance(wheel, 5);
     assert_true(tkw_wheel_advance_some(wheel, 999, 1));
     assert_int_equal(tkw_wheel_now(wheel), 1000);
+    tkw_wheel_advance(wheel, 1005); /* by now it knows which slot is next */
+    assert_true(tkw_wheel_advance_some(wheel, 1004, 1));
+    assert_int_equal(tkw_wheel_now(wheel), 1005);
+    assert_sound(wheel);
     assert_fires_on_time(wheel, &timer);
     wheel_done(wheel);
 }
