@@ -1,5 +1,6 @@
 /*
- * allocator.c - the only place where the library asks for memory by itself.
+ * allocator.c - the only place where the library asks for memory by itself, and
+ * what is wrong with a configuration, as far as all have the same in it.
  */
 #include "allocator.h"
 

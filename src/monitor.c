@@ -221,9 +221,9 @@ int tkw_monitor_open(struct tkw_monitor **monitor, struct tkw_service *service,
 static bool is_ours(const struct tkw_monitor *monitor,
                     const struct sync_frame *frame)
 {
-    bool is_ours = frame->service == monitor;
+    bool is_ours = frame->whose == monitor;
     for (uint32_t i = 0; i < monitor->shard_count; i++)
-        if (frame->service == monitor->service &&
+        if (frame->whose == monitor->service &&
             frame->handle == monitor->shards[i].timer)
             is_ours = true;
     return is_ours;

@@ -6,7 +6,7 @@
  *     2. a shard of a purgatory
  *     3. a shard of a service
  *     4. a service
- *     5. a clock
+ *     5. a clock, or the recorder of a service
  *
  * Whoever holds one takes only those further down, and never two of a kind.
  * With a monitor's, the service is called; with a purgatory's, nothing but the

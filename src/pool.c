@@ -117,7 +117,7 @@ static struct tkw_shot describe(const struct tkw_pool *pool, uint32_t index,
 enum tkw_state tkw_pool_query(const struct tkw_pool *pool, tkw_handle handle,
                               struct tkw_shot *shot)
 {
-    struct record *timer = find(pool, handle);
+    struct record *timer = record_find(pool, handle);
     if (timer == NULL)
         return TKW_STALE;
     uint64_t state = timer->word & WORD_STATE;
@@ -143,8 +143,8 @@ static void hand_out(struct tkw_pool *pool, uint32_t index,
                      struct tkw_shot *shot)
 {
     *shot = describe(pool, index, timer);
-    leave_queue(pool, timer);
-    set_state(timer, state);
+    pool_leave_queue(pool, timer);
+    record_set_state(timer, state);
 }
 
 /* Take the first entry of what is ready; there is one. */

@@ -39,7 +39,7 @@ static void prefetch_tick(struct tkw_pool *pool, tkw_tick tick)
             prefetch_run(pool, &run);
         }
     }
-    pool->sent_for = tick;
+    pool->prefetched = tick;
 }
 
 static void fire_run(struct tkw_pool *pool, uint64_t tick,
@@ -61,7 +61,7 @@ static size_t fire(struct tkw_pool *pool, uint64_t tick, size_t most)
     uint32_t place = ring_slot(&pool->rings[0], tick);
     struct slot *slot = &pool->slots[place];
     size_t done = 0;
-    if (pool->sent_for != tick)
+    if (pool->prefetched != tick)
         prefetch_tick(pool, tick);
     for (unsigned i = 0; i < STREAMS; i++) {
         struct stream *stream = &slot->streams[i];

@@ -7,15 +7,15 @@
 #include <tickwheel/pool.h>
 
 /* A static library shows these names to the linker: let them be ours. */
-#define pool_send_for tkw_inner_pool_send_for
-#define pool_send_for_free tkw_inner_pool_send_for_free
+#define pool_prefetch tkw_inner_pool_prefetch
+#define pool_prefetch_free tkw_inner_pool_prefetch_free
 
-/* Send for what is known of a timer, any number being fine for a handle. */
-void pool_send_for(const struct tkw_pool *pool, tkw_handle handle);
+/* Prefetch what is known of a timer, any number being fine for a handle. */
+void pool_prefetch(const struct tkw_pool *pool, tkw_handle handle);
 
-/* Send for places that timers will take: to be asked once for every so many of
+/* Prefetch places that timers will take: to be asked once for every so many of
  * them, if many are to be armed. */
-#define POOL_SENT_FOR 4
-void pool_send_for_free(const struct tkw_pool *pool);
+#define POOL_PREFETCHED 4
+void pool_prefetch_free(const struct tkw_pool *pool);
 
 #endif

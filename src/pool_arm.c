@@ -20,7 +20,7 @@
 #include "pool_ahead.h"
 #include "pool_inner.h"
 
-_Static_assert(POOL_SENT_FOR == NODE_INDICES, "a node at a time");
+_Static_assert(POOL_PREFETCHED == NODE_INDICES, "a node at a time");
 
 /* Armings between two looks at whether there is much to sweep, and between two
  * chunks swept while there is. */
@@ -238,7 +238,7 @@ static void leave_body(struct tkw_pool *pool, uint32_t index,
     struct record *timer = record_at(pool, index);
     timer->word = (timer->word & ~WORD_MOVED) - WORD_ENTRY;
     timer->deadline = body->deadline;
-    free_if_unused(pool, index, timer);
+    record_free_if_unused(pool, index, timer);
 }
 
 /*
@@ -256,7 +256,7 @@ void pool_drop_last(struct tkw_pool *pool, uint64_t entry)
         if ((timer->word & WORD_MOVED) && timer->deadline == index)
             leave_body(pool, owner, record);
     }
-    free_if_unused(pool, index, record);
+    record_free_if_unused(pool, index, record);
 }
 
 /*
@@ -305,7 +305,7 @@ static RARE int arm_kept(struct tkw_pool *pool, uint32_t index,
 {
     if ((timer->word & WORD_ENTRIES) == 0)
         timer->word &= ~WORD_TAG; /* no entry is left that had one */
-    set_state(timer, IS_ARMED);
+    record_set_state(timer, IS_ARMED);
     pool->arms_left = 0; /* one more is armed than was reckoned with */
     pool->counters.armed++;
     uint64_t entry = supersede(pool, index, timer, deadline);
@@ -317,7 +317,7 @@ static RARE int arm_kept(struct tkw_pool *pool, uint32_t index,
 static RARE int rearm_prepared(struct tkw_pool *pool, tkw_handle handle,
                                tkw_tick deadline)
 {
-    struct record *timer = find(pool, handle);
+    struct record *timer = record_find(pool, handle);
     if (timer == NULL)
         return 0;
     uint64_t state = timer->word & WORD_STATE;
@@ -331,7 +331,7 @@ static RARE int rearm_prepared(struct tkw_pool *pool, tkw_handle handle,
     if (state == IS_KEPT)
         return arm_kept(pool, (uint32_t)handle, timer, deadline);
 
-    leave_queue(pool, timer);
+    pool_leave_queue(pool, timer);
     uint64_t entry = supersede(pool, (uint32_t)handle, timer, deadline);
     place(pool, timer, entry, deadline);
     return 1;
@@ -356,7 +356,7 @@ int tkw_pool_rearm(struct tkw_pool *pool, tkw_handle handle, tkw_tick deadline)
 static RARE int postpone_any(struct tkw_pool *pool, tkw_handle handle,
                              tkw_tick deadline)
 {
-    struct record *timer = find(pool, handle);
+    struct record *timer = record_find(pool, handle);
     if (timer == NULL || (timer->word & WORD_STATE) != IS_ARMED)
         return 0;
     uint32_t at = (uint32_t)handle;
@@ -382,18 +382,18 @@ int tkw_pool_postpone(struct tkw_pool *pool, tkw_handle handle,
 /* Cancel a timer that is not simply armed, or let one go that is kept. */
 static RARE bool cancel_any(struct tkw_pool *pool, tkw_handle handle)
 {
-    struct record *timer = find(pool, handle);
+    struct record *timer = record_find(pool, handle);
     if (timer == NULL)
         return false;
     uint64_t state = timer->word & WORD_STATE;
     if (state == IS_KEPT) {
-        set_state(timer, IS_CANCELLED);
-        free_if_unused(pool, (uint32_t)handle, timer);
+        record_set_state(timer, IS_CANCELLED);
+        record_free_if_unused(pool, (uint32_t)handle, timer);
     }
     if (state != IS_ARMED)
         return false;
-    leave_queue(pool, timer);
-    set_state(timer, IS_CANCELLED);
+    pool_leave_queue(pool, timer);
+    record_set_state(timer, IS_CANCELLED);
     pool->counters.cancelled++;
     return true;
 }
@@ -408,7 +408,7 @@ bool tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle)
     return true;
 }
 
-void pool_send_for(const struct tkw_pool *pool, tkw_handle handle)
+void pool_prefetch(const struct tkw_pool *pool, tkw_handle handle)
 {
     uint32_t index = (uint32_t)handle;
     if (index < pool->used)
@@ -417,7 +417,7 @@ void pool_send_for(const struct tkw_pool *pool, tkw_handle handle)
 
 /* Those that the node below the top of the free ones names: they are popped
  * when the top is used up. */
-void pool_send_for_free(const struct tkw_pool *pool)
+void pool_prefetch_free(const struct tkw_pool *pool)
 {
     if (pool->free_top == NO_INDEX)
         return;

@@ -102,7 +102,7 @@ int tkw_purgatory_open(struct tkw_purgatory **purgatory,
 static bool is_inside(const struct tkw_purgatory *purgatory)
 {
     const struct sync_frame *frame = sync_self()->inside;
-    while (frame != NULL && frame->service != purgatory)
+    while (frame != NULL && frame->whose != purgatory)
         frame = frame->outer;
     return frame != NULL;
 }

@@ -106,7 +106,7 @@ static inline void scouts_begin(struct scouts *scouts,
 }
 
 /*
- * Let the first timer leave; send for the one behind it, and the scout on.  A
+ * Let the first timer leave; prefetch the one behind it, and send the scout on.  A
  * scout that meets the first is told the head of the lane, as is one just
  * behind it: scouts are never on a timer that has left.
  */

@@ -12,7 +12,7 @@
 
 #define RARE __attribute__((noinline))
 
-/* For functions that do nothing but send for memory: were they not inlined, gcc
+/* For functions that do nothing but prefetch: were they not inlined, gcc
  * would think that a call does nothing, and leave it out. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 

@@ -9,7 +9,7 @@
 
 /*
  * A run of entries to be dealt with, and the run after it.  While the one is
- * dealt with the other is sent for: its timers, if they are to be looked at,
+ * dealt with the other is prefetched: its timers, if they are to be looked at,
  * and the chunk behind it.
  */
 struct run {

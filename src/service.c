@@ -131,7 +131,7 @@ static void dismantle(struct tkw_service *service)
         }
     for (uint32_t i = 0; i < service->shard_count; i++)
         close_shard(service, service->shards[i]);
-    if (service->has_own_clock)
+    if (service->has_system_clock)
         clock_close(&service->clock, &service->allocator);
     recorder_close(service);
     sync_mutex_destroy(&service->mutex);
@@ -150,7 +150,7 @@ static int open_clock(struct tkw_service *service,
                                &service->allocator);
         if (error != 0)
             return error;
-        service->has_own_clock = true;
+        service->has_system_clock = true;
     }
     service->last_ns = service->clock.now(service->clock.context);
     service->read_ns = service->last_ns;

@@ -22,7 +22,7 @@ enum { ARMINGS_A_LOOK = 1024 }; /* as few as the pool asks to be woken for */
  */
 uint64_t service_tell(struct tkw_service *service, uint64_t now)
 {
-    if (service->has_own_clock || service->clock.is_wall)
+    if (service->has_system_clock || service->clock.is_wall)
         return now;
     uint64_t last = sync_get_relaxed(&service->last_ns);
     do
@@ -143,7 +143,7 @@ void job_give_back(struct shard *shard, struct job *job)
 }
 
 /* The next job of a stack of those cancelled, or NULL; the one behind it is
- * sent for. */
+ * prefetched. */
 static struct job *take_cancelled(struct shard *shard, unsigned which)
 {
     uint32_t *reaping = &shard->reaping[which];
@@ -157,7 +157,7 @@ static struct job *take_cancelled(struct shard *shard, unsigned which)
     }
     struct job *job = job_at(shard, *reaping - 1);
     *reaping = job->next;
-    job_send_for(shard, *reaping);
+    job_prefetch(shard, *reaping);
     return job;
 }
 
@@ -165,15 +165,15 @@ static struct job *take_cancelled(struct shard *shard, unsigned which)
  * Take out of the pool what was cancelled, at most so many.  All that is known
  * of them has left the cache long ago, mostly.  So there are two stacks, and
  * from one to the next look at it the job on its top is on its way; and what
- * the pool knows of a job is sent for this time, and next time, when it has
+ * the pool knows of a job is prefetched this time, and next time, when it has
  * come, the job is given back.  One that is not in the pool yet is given back
  * at once: it is here.
  */
 void shard_reap_some(struct shard *shard, uint32_t most)
 {
     TKW_ASSERT(most <= TKW_REAPED);
-    for (uint32_t left = most; left > 0 && shard->sent_for_count > 0; left--)
-        job_give_back(shard, shard->sent_for[--shard->sent_for_count]);
+    for (uint32_t left = most; left > 0 && shard->prefetched_count > 0; left--)
+        job_give_back(shard, shard->prefetched[--shard->prefetched_count]);
     for (uint32_t i = 0; i < most; i++) {
         struct job *job = take_cancelled(shard, i % TKW_STACKS);
         if (job == NULL)
@@ -182,9 +182,9 @@ void shard_reap_some(struct shard *shard, uint32_t most)
             job_give_back(shard, job);
             continue;
         }
-        pool_send_for(shard->pool, job->timer);
-        TKW_ASSERT(shard->sent_for_count < TKW_REAPED);
-        shard->sent_for[shard->sent_for_count++] = job;
+        pool_prefetch(shard->pool, job->timer);
+        TKW_ASSERT(shard->prefetched_count < TKW_REAPED);
+        shard->prefetched[shard->prefetched_count++] = job;
     }
 }
 
@@ -219,14 +219,14 @@ bool service_lower(struct tkw_service *service, tkw_tick tick)
  * visited this shard since it last awoke will see the timer itself; to one
  * that has, `earliest` as it was before that visit is not shown any more.
  */
-void service_call(struct tkw_service *service, tkw_tick tick)
+void service_wake(struct tkw_service *service, tkw_tick tick)
 {
     if (!service_lower(service, tick))
         return;
     /* Ordered, as is lowering: the driver says that it is asleep, then looks
      * at `earliest`; either it sees the new one, or we see it sleeping. */
     if (sync_get_ordered(&service->is_asleep)) {
-        sync_add_relaxed(&service->calls, 1);
+        sync_add_relaxed(&service->woken, 1);
         service->clock.wake(service->clock.context);
         service_point_fd(service);
     }
@@ -237,10 +237,10 @@ void service_announce(struct tkw_service *service, struct shard *shard,
                       tkw_tick deadline)
 {
     if (deadline < sync_get_relaxed(&service->earliest))
-        service_call(service, deadline);
+        service_wake(service, deadline);
     /* The pool wants to move crowds in time. */
     if (++shard->announced % ARMINGS_A_LOOK == 0)
-        service_call(service, tkw_pool_next(shard->pool));
+        service_wake(service, tkw_pool_next(shard->pool));
 }
 
 /* Arm a new timer, its word having these flags as well.  Returns 0, and the
@@ -274,7 +274,7 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
     bool is_fresh = job->index == shard->used;
     if (!is_fresh) {
         shard->free = job->next;
-        job_send_for(shard, shard->free);
+        job_prefetch(shard, shard->free);
     }
     uint64_t word = sync_get_relaxed(&job->word) & JOB_GENERATION;
     word += (UINT64_C(1) << JOB_GENERATION_SHIFT) | JOB_ARMED | flags;

@@ -74,7 +74,7 @@ static void *work(void *argument)
         bool may_run = begin(service);
         sync_unlock(&service->mutex);
         if (is_room)
-            service_call(service, 0);
+            service_wake(service, 0);
         uint64_t now = 0;
         if (may_run)
             job_fire(service, &due, &now);
@@ -156,9 +156,9 @@ static bool submit(struct crew *crew, struct shard *shard, int *count)
     };
     count_jobs(service, 1);
     /* Before it can refuse: whoever ends a job after that is to call us. */
-    sync_put_ordered(&crew->is_held, true);
+    sync_put_ordered(&crew->is_refusing, true);
     struct sync_self *self = sync_self();
-    struct sync_frame frame = {.service = service, .outer = self->inside};
+    struct sync_frame frame = {.whose = service, .outer = self->inside};
     self->inside = &frame;
     bool is_taken = service->submit(service->submit_context, &job) == 0;
     self->inside = frame.outer;
@@ -177,7 +177,7 @@ bool crew_hand_over(struct crew *crew, struct shard *shard,
 {
     bool is_taken = crew->is_submit ? submit(crew, shard, count)
                                     : enqueue(crew, shard, portion, count);
-    sync_put_ordered(&crew->is_held, !is_taken);
+    sync_put_ordered(&crew->is_refusing, !is_taken);
     return is_taken;
 }
 
@@ -203,8 +203,8 @@ bool tkw_job_run(const struct tkw_job *job)
         uint64_t now = 0;
         has_run = is_same && job_fire(service, &due, &now);
         /* There may be room now, for what was refused. */
-        if (sync_get_ordered(&due.shard->crew->is_held))
-            service_call(service, 0);
+        if (sync_get_ordered(&due.shard->crew->is_refusing))
+            service_wake(service, 0);
         sync_lock(&service->mutex);
         end(service);
         sync_unlock(&service->mutex);

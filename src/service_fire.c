@@ -56,7 +56,7 @@ static uint64_t end_run(struct tkw_service *service, struct job *job,
                                            word | JOB_CANCELLED | JOB_DROP);
             word = sync_get_acquire(&job->word);
         }
-        after = word & JOB_KEPT;
+        after = word & JOB_LASTING;
         if (word & JOB_DROP) {
             if (!is_dropped)
                 drop(service, job);
@@ -143,7 +143,7 @@ bool job_fire(struct tkw_service *service, const struct due *due, uint64_t *now)
     struct shard *shard = due->shard;
     struct job *job = due->job;
     uint64_t word = due->word;
-    uint64_t running = (word & JOB_KEPT) | JOB_RUNNING;
+    uint64_t running = (word & JOB_LASTING) | JOB_RUNNING;
     /* Before it can be armed again, for another time. */
     uint64_t due_ns = sync_get_relaxed(&job->due_ns);
     /* Against cancel, and against arming again. */

@@ -91,7 +91,7 @@ enum { REAPED_BY_ARMING = 2 };
 #define JOB_EPOCHS (UINT64_C(0xffffff) << 8)
 #define JOB_GENERATION_SHIFT 32
 #define JOB_GENERATION (~UINT64_C(0) << JOB_GENERATION_SHIFT)
-#define JOB_KEPT (JOB_GENERATION | JOB_EPOCHS | JOB_REPEATS)
+#define JOB_LASTING (JOB_GENERATION | JOB_EPOCHS | JOB_REPEATS)
 
 struct job {
     _Alignas(JOB_ALIGNMENT) uint64_t word; /* atomic */
@@ -161,7 +161,7 @@ struct shard {
     uint32_t free;                /* a list of jobs */
     uint32_t reaping[TKW_STACKS]; /* lists of jobs that were cancelled */
     uint64_t reaped;              /* how many of them there ever were */
-    uint32_t sent_for_count;      /* see shard_reap_some() */
+    uint32_t prefetched_count;    /* see shard_reap_some() */
     uint64_t announced;           /* timers armed or moved */
     uint32_t intake_count;        /* see service_timer.c */
     uint32_t intake_room;
@@ -181,7 +181,7 @@ struct shard {
     struct due batch[TKW_BATCH];
 
     struct arrival intake[TKW_INTAKE]; /* mutex, as is the next */
-    struct job *sent_for[TKW_REAPED];
+    struct job *prefetched[TKW_REAPED];
 
     /* They neither move nor go before the service is closed: a stale handle
      * may ask for a job at any time.  Written under the mutex, before `used`
@@ -202,9 +202,9 @@ struct shard {
 /* Where callbacks run. */
 struct crew {
     struct tkw_service *service;
-    bool is_direct; /* in the runner, when it comes to them */
-    bool is_submit; /* wherever the user puts them */
-    bool is_held;   /* it took no more; the runner's, read by anyone */
+    bool is_direct;   /* in the runner, when it comes to them */
+    bool is_submit;   /* wherever the user puts them */
+    bool is_refusing; /* it took no more; the runner's, read by anyone */
     uint32_t first_shard;
 
     /* Threads and their queue; from here on: the service's mutex. */
@@ -259,7 +259,7 @@ struct tkw_service {
     uint32_t shard_count; /* of all crews ... */
     uint32_t crew_shards; /* ... and of each */
     bool has_driver;
-    bool has_own_clock;
+    bool has_system_clock;
     struct tkw_clock clock;
     struct tkw_allocator allocator;
     size_t timers_max;
@@ -298,7 +298,7 @@ struct tkw_service {
         uint64_t shift_ns; /* how far a wall clock was set back, altogether */
     _Alignas(8) uint64_t pending; /* counted only if there is a limit */
     _Alignas(8) uint64_t wakeups;
-    _Alignas(8) uint64_t calls;
+    _Alignas(8) uint64_t woken;
     _Alignas(8) uint64_t steps_back;
     _Alignas(8) uint64_t overruns;
     char gap_behind[64];
@@ -346,7 +346,7 @@ struct aim {
 #define service_aim_at tkw_inner_service_aim_at
 #define service_aim_after tkw_inner_service_aim_after
 #define service_announce tkw_inner_service_announce
-#define service_call tkw_inner_service_call
+#define service_wake tkw_inner_service_wake
 #define service_tell tkw_inner_service_tell
 #define service_tick_of tkw_inner_service_tick_of
 #define service_drive tkw_inner_service_drive
@@ -377,7 +377,7 @@ uint64_t service_tell(struct tkw_service *service, uint64_t now);
 tkw_tick service_tick_of(struct tkw_service *service, uint64_t due_ns);
 bool service_count_in(struct tkw_service *service);
 bool service_lower(struct tkw_service *service, tkw_tick tick);
-void service_call(struct tkw_service *service, tkw_tick tick);
+void service_wake(struct tkw_service *service, tkw_tick tick);
 void service_announce(struct tkw_service *service, struct shard *shard,
                       tkw_tick deadline);
 
@@ -466,7 +466,7 @@ static inline bool timer_is_waiting(const struct shard *shard,
 }
 
 /* Send for the first job of a list. */
-static ALWAYS_INLINE void job_send_for(const struct shard *shard, uint32_t list)
+static ALWAYS_INLINE void job_prefetch(const struct shard *shard, uint32_t list)
 {
     if (list != 0)
         __builtin_prefetch(job_at(shard, list - 1), 1);
@@ -503,7 +503,7 @@ static inline uint64_t saturating_add(uint64_t a, uint64_t b)
 /* Is something cancelled that is still in the pool? */
 static inline bool shard_has_cancelled(const struct shard *shard)
 {
-    uint64_t any = shard->sent_for_count;
+    uint64_t any = shard->prefetched_count;
     for (unsigned i = 0; i < TKW_STACKS; i++)
         any |= shard->reaping[i] | sync_get_relaxed(&shard->cancelled[i]);
     return any != 0;
@@ -542,7 +542,7 @@ static inline void count_out(struct tkw_service *service)
 static inline bool is_in_callback(const struct tkw_service *service)
 {
     const struct sync_frame *frame = sync_self()->inside;
-    while (frame != NULL && frame->service != service)
+    while (frame != NULL && frame->whose != service)
         frame = frame->outer;
     return frame != NULL;
 }
@@ -553,7 +553,7 @@ static inline bool is_in_callback_of(const struct tkw_service *service,
 {
     const struct sync_frame *frame = sync_self()->inside;
     while (frame != NULL &&
-           (frame->service != service || frame->handle != handle))
+           (frame->whose != service || frame->handle != handle))
         frame = frame->outer;
     return frame != NULL;
 }

@@ -13,7 +13,7 @@
 
 enum {
     CANCELLED_AT_ONCE = 64,
-    CANCEL_AHEAD = 8, /* handles whose jobs are sent for */
+    CANCEL_AHEAD = 8, /* handles whose jobs are prefetched */
 };
 
 struct shard *owner_shard(const struct crew *crew,

@@ -45,7 +45,7 @@ static void tell_log(struct tkw_service *service, const char *message)
     if (service->log == NULL)
         return;
     struct sync_self *self = sync_self();
-    struct sync_frame frame = {.service = service, .outer = self->inside};
+    struct sync_frame frame = {.whose = service, .outer = self->inside};
     self->inside = &frame;
     service->log(service->context, message);
     self->inside = frame.outer;
@@ -134,7 +134,7 @@ static void batch_add(struct tkw_service *service, struct shard *shard,
         (struct due){shard, job, word, shot->deadline};
 }
 
-/* Take what is due out of a pool, all jobs being sent for before the first is
+/* Take what is due out of a pool, all jobs being prefetched before the first is
  * looked at. */
 static void take_many(struct tkw_service *service, struct shard *shard)
 {
@@ -285,7 +285,7 @@ static tkw_tick next_of(struct tkw_service *service, const struct shard *shard,
         return shard->next;
     if (is_held(service, shard, now))
         return tick + 1;
-    if (!shard->crew->is_held)
+    if (!shard->crew->is_refusing)
         return tick;
     return shard->crew->threads != NULL ? TKW_NEVER : tick + 1;
 }
@@ -340,7 +340,7 @@ static int make_pass(struct tkw_service *service, int most)
     pass.tick = see_clock(service, &pass.now) / service->tick_ns;
     visit_all(service, pass.tick, &pass.now);
     for (int i = 0; i < CREWS; i++) /* there may be room by now */
-        sync_put_ordered(&service->crews[i].is_held, false);
+        sync_put_ordered(&service->crews[i].is_refusing, false);
 
     bool is_busy;
     do {
@@ -396,7 +396,7 @@ void *service_drive(void *argument)
         make_pass(service, INT_MAX);
         leave(service);
 
-        /* Ordered: see service_call(). */
+        /* Ordered: see service_wake(). */
         sync_put_ordered(&service->is_asleep, true);
         tkw_tick tick = sync_get_ordered(&service->earliest);
         if (!sync_get_ordered(&service->is_stopping))

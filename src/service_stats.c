@@ -14,7 +14,7 @@ struct tkw_service_figures tkw_service_counters(struct tkw_service *service)
     /* Relaxed: exact when nothing moves. */
     struct tkw_service_figures told = {
         .wakeups = sync_get_relaxed(&service->wakeups),
-        .calls = sync_get_relaxed(&service->calls),
+        .woken = sync_get_relaxed(&service->woken),
         .steps_back = sync_get_relaxed(&service->steps_back),
     };
     for (uint32_t i = 0; i < service->shard_count; i++) {
@@ -195,7 +195,7 @@ size_t tkw_service_prometheus(struct tkw_service *service, const char *labels,
         {"handed_back_total", "Timers handed back at the end.",
          figures->handed_back},
         {"wakeups_total", "Wake-ups of the driver.", figures->wakeups},
-        {"calls_total", "Wake-ups of the driver by arming.", figures->calls},
+        {"woken_total", "Wake-ups of the driver by arming.", figures->woken},
         {"clock_steps_back_total", "Times that the clock went back.",
          figures->steps_back},
         {"falls_total", "Timers that moved down a level.", stats.falls},

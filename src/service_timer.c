@@ -28,8 +28,8 @@
 void timer_file_all(struct shard *shard)
 {
     for (uint32_t i = 0; i < shard->intake_count; i++) {
-        if (i % POOL_SENT_FOR == 0)
-            pool_send_for_free(shard->pool);
+        if (i % POOL_PREFETCHED == 0)
+            pool_prefetch_free(shard->pool);
         if (shard->intake[i].job == 0)
             continue;
         struct job *job = job_at(shard, shard->intake[i].job - 1);

@@ -20,7 +20,7 @@
 
 /* A callback that a thread is in, and the one that this was called from. */
 struct sync_frame {
-    const void *service;
+    const void *whose; /* the service, the monitor or the purgatory */
     uint64_t handle;
     const struct sync_frame *outer;
 };

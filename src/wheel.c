@@ -169,7 +169,7 @@ size_t tkw_wheel_bytes(const struct tkw_geometry *geometry)
     if (tkw_dial_init(&dial, geometry, 0, NULL) != 0)
         return 0;
 
-    /* At most 2^28 slots: no overflow where size_t has 64 bits. */
+    /* At most 2^28 slots: no overflow in 64 bits. */
     uint64_t bytes = sizeof(struct tkw_wheel) +
                      (uint64_t)dial.slot_count * sizeof(struct tkw_slot) +
                      tkw_dial_words(geometry) * sizeof(uint64_t);

@@ -460,31 +460,31 @@ static void the_living_of_two_chunks_fit_into_one(void **state)
     pool_done(pool);
 }
 
-/* It is a hint: whatever there is to be sent for, nothing changes. */
+/* It is a hint: whatever there is to prefetch, nothing changes. */
 static void sending_for_what_is_there_or_not_changes_nothing(void **state)
 {
     (void)state;
     enum { MANY = 100 };
     static tkw_handle handles[MANY];
     struct tkw_pool *pool = pool_of(NULL, 0);
-    pool_send_for_free(pool);
-    pool_send_for(pool, 0);
-    pool_send_for(pool, UINT64_MAX);
+    pool_prefetch_free(pool);
+    pool_prefetch(pool, 0);
+    pool_prefetch(pool, UINT64_MAX);
     for (size_t i = 0; i < MANY; i++) {
         handles[i] = pool_arm(pool, 5, i);
-        pool_send_for_free(pool);
-        pool_send_for(pool, handles[i]);
+        pool_prefetch_free(pool);
+        pool_prefetch(pool, handles[i]);
     }
     for (size_t i = 0; i < MANY; i++) {
         assert_true(tkw_pool_cancel(pool, handles[i]));
         tkw_pool_advance(pool, i + 5);
-        pool_send_for_free(pool);
-        pool_send_for(pool, handles[i]);
+        pool_prefetch_free(pool);
+        pool_prefetch(pool, handles[i]);
         assert_pool_sound(pool);
     }
     for (size_t i = 0; i < MANY; i++) {
         pool_arm(pool, 2 * MANY, i);
-        pool_send_for_free(pool);
+        pool_prefetch_free(pool);
     }
     assert_int_equal(tkw_pool_count(pool), MANY);
     pool_done(pool);

@@ -214,7 +214,7 @@ static void assert_same(const struct reading *reading,
     assert_count(reading, "tickwheel_handed_back_total", figures->handed_back);
     assert_count(reading, "tickwheel_pending", figures->pending);
     assert_count(reading, "tickwheel_wakeups_total", figures->wakeups);
-    assert_count(reading, "tickwheel_calls_total", figures->calls);
+    assert_count(reading, "tickwheel_woken_total", figures->woken);
     assert_count(reading, "tickwheel_clock_steps_back_total",
                  figures->steps_back);
     assert_count(reading, "tickwheel_falls_total", stats->falls);

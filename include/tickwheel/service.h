@@ -229,7 +229,7 @@ struct tkw_service_figures {
     uint64_t handed_back; /* by close, so far */
     uint64_t pending;
     uint64_t wakeups;    /* of the driver, for whatever reason ... */
-    uint64_t calls;      /* ... and how often it was woken by arming */
+    uint64_t woken;      /* ... and how often it was woken by arming */
     uint64_t steps_back; /* times that the clock was seen to have gone back */
 };
 

@@ -20,7 +20,7 @@
  *     shortest way there is least of it;
  *   - when prepare() is asked next, where nothing can be swept: memory is all
  *     that it looks at then;
- *   - what is only remembered (wake, ready_end, sent_for);
+ *   - what is only remembered (wake, ready_end, prefetched);
  *   - tags of entries that are dead, unless they are a body's, and the tags of
  *     records that are gone;
  *   - tags at all where they are too many to run out.  If asked for, then also
