@@ -407,16 +407,32 @@ void *service_drive(void *argument)
     return NULL;
 }
 
+/*
+ * Who may not run now need not be told again and again that he should: a loop
+ * inside a callback, or in another thread.  With the mutex: who runs aims anew
+ * after he has said that he does not any more.
+ */
+static RARE int refuse_to_run(struct tkw_service *service, int answer)
+{
+    if (sync_get_ordered(&service->has_fd)) {
+        sync_lock(&service->mutex);
+        if (sync_get_ordered(&service->is_active))
+            service->clock.aim(service->clock.context, UINT64_MAX);
+        sync_unlock(&service->mutex);
+    }
+    return answer;
+}
+
 int tkw_service_run(struct tkw_service *service, int budget)
 {
     if (service->has_driver || budget < 0)
         return -EINVAL;
     if (is_in_callback(service))
-        return -EDEADLK;
+        return refuse_to_run(service, -EDEADLK);
     if (sync_get_relaxed(&service->is_stopping))
         return 0;
     if (!enter(service))
-        return -EBUSY;
+        return refuse_to_run(service, -EBUSY);
     int count = make_pass(service, budget == 0 ? INT_MAX : budget);
     leave(service);
     return count;

@@ -97,6 +97,103 @@ static void the_descriptor_follows_a_wall_clock_back(void **state)
     }
 }
 
+/* act(): a loop inside the callback.  `second` is the descriptor. */
+static void run_inside(struct probe *probe)
+{
+    struct tkw_service *service = probe->scene->service;
+    if (probe->gate != NULL)
+        gate_hold(probe);
+    probe->answer = tkw_service_run(service, 0);
+    if (probe->other != NULL) {
+        assert_false(is_readable(probe->second));
+        probe_arm(probe->scene, probe->other, 0);
+        assert_false(is_readable(probe->second));
+    }
+}
+
+/* It cannot run anything, so it is told once that it should, not for ever;
+   what it arms is for the loop outside. */
+static void a_loop_inside_a_callback_sleeps(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe other = {0};
+    struct probe probe = {.act = run_inside, .other = &other};
+    scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
+    int fd = probe.second = tkw_service_fd(scene.service);
+    probe_arm(&scene, &probe, 0);
+    assert_true(is_readable(fd));
+    assert_int_equal(tkw_service_run(scene.service, 1), 1);
+    assert_int_equal(probe.answer, -EDEADLK);
+    assert_int_equal(ran(&other), 0);
+    assert_true(is_readable(fd));
+    assert_int_equal(tkw_service_run(scene.service, 0), 1);
+    assert_int_equal(ran(&other), 1);
+    assert_false(is_readable(fd));
+    scene_close(&scene);
+}
+
+static void *run_once(void *service)
+{
+    tkw_service_run(service, 1);
+    return NULL;
+}
+
+/* The same for a loop in another thread, while somebody is at it. */
+static void a_loop_beside_a_callback_sleeps(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct gate gate;
+    struct probe first = {.act = gate_hold, .gate = &gate}, second = {0};
+    gate_init(&gate);
+    scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
+    int fd = tkw_service_fd(scene.service);
+    probe_arm(&scene, &first, 0);
+    probe_arm(&scene, &second, 0);
+    pthread_t thread = thread_start(run_once, scene.service);
+    gate_await(&gate);
+    assert_true(is_readable(fd));
+    assert_int_equal(tkw_service_run(scene.service, 0), -EBUSY);
+    assert_false(is_readable(fd));
+    gate_open(&gate);
+    thread_join(thread);
+    assert_true(is_readable(fd));
+    assert_int_equal(tkw_service_run(scene.service, 0), 1);
+    assert_int_equal(ran(&second), 1);
+    gate_done(&gate);
+    scene_close(&scene);
+}
+
+/* In a worker: nobody is at running, so nobody would aim again. */
+static void a_refusal_while_nobody_runs_leaves_the_descriptor(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct gate gate;
+    struct probe first = {.act = run_inside, .gate = &gate}, second = {0};
+    gate_init(&gate);
+    scene_open(&scene, 1000,
+               (struct tkw_service_config){.tick_ns = 10,
+                                           .shards = 1,
+                                           .driver = TKW_DRIVER_NONE,
+                                           .workers = 1});
+    int fd = tkw_service_fd(scene.service);
+    tkw_handle handle = probe_arm(&scene, &first, 0);
+    probe_arm(&scene, &second, 100);
+    assert_int_equal(tkw_service_run(scene.service, 0), 1);
+    gate_await(&gate);
+    assert_false(is_readable(fd));
+    gate_open(&gate);
+    tkw_service_cancel_sync(scene.service, handle); /* until it has returned */
+    assert_int_equal(first.answer, -EDEADLK);
+    tkw_hand_turn(scene.hand, 100);
+    assert_true(is_readable(fd));
+    assert_int_equal(tkw_service_run(scene.service, 0), 1);
+    gate_done(&gate);
+    scene_close(&scene);
+}
+
 /* It is one of the service's, the same each time, and closed with it. */
 static void the_descriptor_is_closed_with_the_service(void **state)
 {
@@ -286,6 +383,9 @@ int main(void)
             the_hands_descriptor_is_readable_from_where_it_was_aimed),
         cmocka_unit_test(aimed_at_never_it_is_never_readable),
         cmocka_unit_test(the_descriptor_follows_a_wall_clock_back),
+        cmocka_unit_test(a_loop_inside_a_callback_sleeps),
+        cmocka_unit_test(a_loop_beside_a_callback_sleeps),
+        cmocka_unit_test(a_refusal_while_nobody_runs_leaves_the_descriptor),
         cmocka_unit_test(the_descriptor_is_closed_with_the_service),
         cmocka_unit_test(a_service_with_a_driver_has_no_descriptor),
         cmocka_unit_test(a_clock_of_ones_own_may_have_a_descriptor_or_not),
