@@ -93,12 +93,11 @@ static uint64_t draw(uint64_t now)
 static uint64_t gather(const struct tkw_service *service, uint64_t due_ns,
                        uint64_t slack_ns)
 {
-    uint64_t latest_ns = saturating_add(due_ns, slack_ns);
-    if (latest_ns == UINT64_MAX)
-        return due_ns;
+    if (due_ns == UINT64_MAX)
+        return due_ns; /* never */
     uint64_t tick_ns = service->tick_ns;
     tkw_tick first = due_ns / tick_ns + (due_ns % tick_ns != 0);
-    tkw_tick last = latest_ns / tick_ns;
+    tkw_tick last = saturating_add(due_ns, slack_ns) / tick_ns;
     if (first >= last)
         return due_ns;
     /* The highest bit in which they differ, and those above. */

@@ -208,6 +208,24 @@ static void slack_gathers_timers(void **state)
     }
 }
 
+/* Who does not care when is called with others who do not; never is never. */
+static void all_slack_there_is_gathers_all(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probes[3] = {0};
+    static const uint64_t when[] = {1234, 567890, UINT64_MAX};
+    scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
+    for (size_t i = 0; i < COUNT_OF(probes); i++)
+        arm_plan(&scene, &probes[i],
+                 (struct tkw_plan){.when_ns = when[i], .slack_ns = UINT64_MAX});
+    uint64_t due = due_of(&scene, probes[0].handle);
+    assert_true(due != UINT64_MAX);
+    assert_int_equal(due_of(&scene, probes[1].handle), due);
+    assert_int_equal(due_of(&scene, probes[2].handle), UINT64_MAX);
+    scene_close(&scene);
+}
+
 /* Whatever the slack, from less than a tick to all of time. */
 static void slack_keeps_to_its_bounds(void **state)
 {
@@ -363,6 +381,7 @@ int main(void)
         cmocka_unit_test(bad_plans_are_refused),
         cmocka_unit_test(an_executor_must_be_there),
         cmocka_unit_test(slack_gathers_timers),
+        cmocka_unit_test(all_slack_there_is_gathers_all),
         cmocka_unit_test(slack_keeps_to_its_bounds),
         cmocka_unit_test(slack_and_jitter_do_not_make_it_drift),
         cmocka_unit_test(jitter_spreads_those_that_are_due_at_once),
