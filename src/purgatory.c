@@ -268,6 +268,8 @@ bool tkw_purgatory_withdraw(struct tkw_purgatory *purgatory,
                             struct tkw_operation *operation)
 {
     TKW_ASSERT(own_try() == NULL);
+    if (own_try() != NULL)
+        return false;
     return end_one(purgatory, operation, OPERATION_CANCELLED);
 }
 
@@ -291,6 +293,8 @@ size_t tkw_purgatory_cancel(struct tkw_purgatory *purgatory, struct tkw_key key,
                             tkw_operation_each *each, void *context)
 {
     TKW_ASSERT(own_try() == NULL);
+    if (own_try() != NULL)
+        return 0;
     size_t ended = 0;
     struct walk walk;
     walk.kind = WALK_TO_CANCEL;

@@ -45,14 +45,15 @@ enum tkw_clock_kind {
 
 /*
  * A clock of your own.  All functions may be called from any thread, but only
- * one thread at a time waits.
+ * one thread at a time waits.  They are called with locks of the service held,
+ * but for wait_until: they must not ask anything of it.
  */
 struct tkw_clock {
     /* The time.  It may go back; see `is_wall`. */
     uint64_t (*now)(void *context);
     /* Return when that time has come (UINT64_MAX: never), or at once if wake()
      * was called since the last wait ended, or for no reason. */
-    void (*wait_until)(void *context, uint64_t time);
+    void (*wait_until)(void *context, uint64_t time_ns);
     /* End the wait under way, or if there is none, the next. */
     void (*wake)(void *context);
     void *context;
@@ -70,7 +71,7 @@ struct tkw_clock {
      * negative errno.
      */
     int (*fd)(void *context);
-    void (*aim)(void *context, uint64_t time);
+    void (*aim)(void *context, uint64_t time_ns);
 };
 
 struct tkw_hand;

@@ -185,8 +185,9 @@ tkw_idle_counters(const struct tkw_idle *idle);
  *     for (struct tkw_silent one; tkw_idle_walk(idle, &walk, &one);)
  *         printf("%llu\n", (unsigned long long)one.key.number);
  *
- * Meanwhile keys may be touched, forgotten and added: new ones may be missed.
- * The bytes of a key stay valid while it is held.
+ * Meanwhile keys may be touched, forgotten, added and taken out as expired: new
+ * ones may be missed, and one that went and came again may be told twice.  The
+ * bytes of a key stay valid while it is held.
  */
 struct tkw_idle_cursor {
     struct tkw_pool_cursor timers; /* private */

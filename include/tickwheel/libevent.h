@@ -20,7 +20,8 @@
  *
  * Promises: those of service.h; a loop that has nothing to do sleeps; and one
  * wake-up calls at most `budget` timers: then the loop sees to its other
- * events, and comes back for the rest.
+ * events, and comes back for the rest.  A loop that is run inside of a
+ * callback runs no timers, and sleeps.
  *
  * While it is open, with timers or without, event_base_dispatch() has something
  * to wait for and does not return by itself.
@@ -45,7 +46,8 @@ extern "C" {
 struct tkw_event {
     struct event *event;         /* read-only; to give it a priority, say */
     struct tkw_service *service; /* read-only */
-    int budget; /* public: timers called for one wake-up; open says 256 */
+    int budget; /* public: timers called for one wake-up, 0 or less: all that
+                   are due; open says 256 */
 };
 
 /* Private. */
@@ -56,7 +58,8 @@ static inline void tkw_event_on_readable(evutil_socket_t fd, short what,
     (void)fd;
     (void)what;
     /* A callback may close and free it: it is not touched afterwards. */
-    (void)tkw_service_run(event->service, event->budget);
+    (void)tkw_service_run(event->service,
+                          event->budget > 0 ? event->budget : 0);
 }
 
 /*

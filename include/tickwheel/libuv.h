@@ -22,7 +22,8 @@
  *
  * Promises: those of service.h; a loop that has nothing to do sleeps; and one
  * wake-up calls at most `budget` timers: then the loop sees to its other
- * handles, and comes back for the rest.
+ * handles, and comes back for the rest.  A loop that is run inside of a
+ * callback runs no timers, and sleeps.
  *
  * The loop is alive while it is open, with timers or without:
  * uv_unref((uv_handle_t *)&timers.poll) if it should not be.
@@ -52,7 +53,8 @@ typedef void tkw_uv_closed(struct tkw_uv *uv);
 struct tkw_uv {
     uv_poll_t poll;              /* read-only */
     struct tkw_service *service; /* read-only */
-    int budget; /* public: timers called for one wake-up; open says 256 */
+    int budget; /* public: timers called for one wake-up, 0 or less: all that
+                   are due; open says 256 */
     void *data; /* public: yours */
     tkw_uv_closed *closed; /* private */
 };
@@ -63,7 +65,7 @@ static inline void tkw_uv_on_readable(uv_poll_t *poll, int status, int events)
     const struct tkw_uv *uv = (const struct tkw_uv *)poll->data;
     (void)status;
     (void)events;
-    (void)tkw_service_run(uv->service, uv->budget);
+    (void)tkw_service_run(uv->service, uv->budget > 0 ? uv->budget : 0);
 }
 
 /* Private. */

@@ -104,7 +104,7 @@ TKW_EXPORT int tkw_monitor_open(struct tkw_monitor **monitor,
  *
  * *Owner*: meanwhile nobody else may use the monitor but an on_silent that is
  * still running, and nobody afterwards.  Returns 0, or -EDEADLK from inside
- * on_silent or `each` of tkw_monitor_walk(), with nothing changed.
+ * on_silent or the function of a walk, with nothing changed.
  */
 TKW_EXPORT int tkw_monitor_close(struct tkw_monitor *monitor);
 

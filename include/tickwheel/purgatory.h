@@ -53,7 +53,9 @@
  *                 two wait for each other.  (A lock that you hold when you
  *                 check must be one that the same thread can take again.)  Of
  *                 this library it may call nothing, but
- *                 tkw_purgatory_complete() for its own operation.
+ *                 tkw_purgatory_complete() for its own operation.  To watch,
+ *                 check, withdraw or cancel is an assertion or, without these,
+ *                 refused.
  *   on_complete   once, if it was completed, by the thread that did or, if
  *                 another was trying it just then, maybe by that.
  *   on_expire     then, if it was completed by its timeout.
@@ -63,9 +65,8 @@
  * The last three may be NULL (but without on_release nobody tells you that an
  * operation may be freed, before close has returned).  They run with no lock
  * held and may call anything, but not close, and return (no C++ exception gets
- * out of one); what they complete calls back
- * inside of them, and so on, as deep as the stack is.  Timeouts run in a thread
- * of the service, where `executor` says.
+ * out of one); what they complete calls back inside of them, and so on, as deep
+ * as the stack is.  Timeouts run where `executor` says.
  *
  * Threads: each function says *any thread* or *owner*.
  */
@@ -135,7 +136,7 @@ struct tkw_purgatory_figures {
     uint64_t keys;      /* that are watched */
     uint64_t completed; /* operations; those that expired included ... */
     uint64_t expired;   /* ... and how many these were */
-    uint64_t cancelled; /* withdrawn, or handed back by close */
+    uint64_t cancelled; /* withdrawn, or handed back by cancel or close */
     uint64_t bytes;     /* allocated now, without the service's */
 };
 
@@ -166,8 +167,6 @@ TKW_EXPORT int tkw_purgatory_open(struct tkw_purgatory **purgatory,
  * once more, and give it `timeout_ns` from now.  A key that is named twice is
  * watched twice.  *Any thread*.
  *
- * Inside of a try_complete it is an assertion, or without these -EDEADLK.
- *
  * Returns 1 if it is completed, on_complete having been called (and on_expire,
  * if its time was over before this was); 0 if it is watched, and by now may
  * have been completed or cancelled by others; or with nothing called but
@@ -175,6 +174,7 @@ TKW_EXPORT int tkw_purgatory_open(struct tkw_purgatory **purgatory,
  *   -EINVAL     there is no key, or one of too many bytes, or no type with a
  *               try_complete;
  *   -EBUSY      it is in a purgatory already;
+ *   -EDEADLK    it is a try_complete that asks;
  *   -ENOMEM     there is no memory;
  *   -EAGAIN     the service has as many timers as allowed;
  *   -ESHUTDOWN  the service was stopped, or the purgatory is being closed.

@@ -40,6 +40,10 @@
  * calls run.  With TKW_ROUNDS and a short tick a jump of the clock is dear: the
  * driver makes a turn of the ring for every `size` ticks that have passed.
  *
+ * Each shard allocates more than 1 MB when the service is opened and about 2 MB
+ * with its first timer, most of it untouched while there are few: where that is
+ * much, ask for fewer `shards`.
+ *
  * Caveats.  A child of fork() must not use the service, nor close it: its
  * threads are not there.  Nothing here may be called from a signal handler.
  * The service's threads take no signals.  Two callbacks that wait for each
@@ -84,8 +88,10 @@ struct tkw_task {
     void *argument;
     /*
      * Called once if an arming ends without its callback: by whoever cancels,
-     * before cancel returns, or by close; with no lock held.  For a timer that
-     * repeats, called once when it is over, however it ends.  NULL: nobody.
+     * before cancel returns; by the thread of the callback, when that has
+     * returned, if it was running; or by close.  With no lock held.  For a
+     * timer that repeats, called once when it is over, however it ends.  NULL:
+     * nobody.
      */
     tkw_drop *drop;
 };
@@ -186,11 +192,15 @@ struct tkw_service_config {
     const char *thread_name;               /* NULL: "tickwheel"; workers are
                                               "tickwheel/w1" and so on, and the
                                               thread of TKW_ON_DRIVER beside
-                                              them is "tickwheel/d1" */
+                                              them is "tickwheel/d1"; cut to 15
+                                              bytes, before the / to 10; open
+                                              copies it */
     void (*thread_start)(void *context);   /* called first by each thread */
-    void (*log)(void *context, const char *message); /* of what is odd; it may
-                                                        do what a callback may
-                                                        */
+    void (*log)(void *context, const char *message); /* of what is odd: that
+                                                        the clock went back,
+                                                        each time; by who finds
+                                                        what is due; it may do
+                                                        what a callback may */
     void *context;                                   /* for these two */
     uint32_t workers;           /* threads to run callbacks in, up to 1,024 */
     uint32_t queue_max;         /* callbacks that wait for them, up to 2^24; 0:
@@ -208,7 +218,8 @@ struct tkw_outlook {
     uint64_t remaining_ns;
 };
 
-/* A timer that never ran, as it is handed back. */
+/* A timer that was pending when the service was closed, as it is handed back:
+ * it has not run since it was armed, or if it repeats, since its last call. */
 struct tkw_rest {
     tkw_handle handle;
     uint64_t due_ns;
@@ -333,8 +344,8 @@ TKW_EXPORT ptrdiff_t tkw_service_arm_many(struct tkw_service *service,
  * Among equals it is the last.  *Any thread*.
  *
  * Returns 1, or 0 if the timer is neither, or is running and was cancelled:
- * then nothing more is called or dropped; or with nothing changed -ENOMEM,
- * -EAGAIN or -ESHUTDOWN.
+ * then nothing has changed, and nothing is called or dropped because of this;
+ * or with nothing changed -ENOMEM, -EAGAIN or -ESHUTDOWN.
  */
 TKW_EXPORT int tkw_service_rearm(struct tkw_service *service, tkw_handle handle,
                                  uint64_t delay_ns);
@@ -361,8 +372,9 @@ TKW_EXPORT int tkw_service_postpone_at(struct tkw_service *service,
  *           the handle is stale; tkw_service_query() tells which;
  *   -EBUSY  its callback is running now, and will not run again: what it has
  *           been armed for meanwhile is stopped, and it can not be armed again.
- *           If it had been, its drop function is called when the callback has
- *           returned.  Otherwise the argument is the callback's.
+ *           If it had been, or if it repeats, its drop function is called
+ *           when the callback has returned.  Otherwise the argument is the
+ *           callback's.
  */
 TKW_EXPORT int tkw_service_cancel(struct tkw_service *service,
                                   tkw_handle handle);
@@ -416,7 +428,8 @@ TKW_EXPORT enum tkw_state tkw_service_query(struct tkw_service *service,
 /* The time, by the service's clock.  *Any thread*. */
 TKW_EXPORT uint64_t tkw_service_now(struct tkw_service *service);
 
-/* Timers whose callback is yet to start.  *Any thread*. */
+/* Timers whose callback is yet to start.  Takes the lock of each shard in turn.
+ * *Any thread*. */
 TKW_EXPORT size_t tkw_service_count(struct tkw_service *service);
 
 /* *Any thread*. */
@@ -491,14 +504,17 @@ TKW_EXPORT size_t tkw_service_trace(struct tkw_service *service, char *text,
  *   -EINVAL  the service has a driver, or the budget is negative;
  *   -EDEADLK from inside a callback;
  *   -EBUSY   another thread is at it.
+ * After these two the descriptor below is not readable until whoever runs has
+ * returned: a loop inside a callback, or beside one, sleeps.
  */
 TKW_EXPORT int tkw_service_run(struct tkw_service *service, int budget);
 
 /*
  * Without a driver: when to call tkw_service_run() next; it may find nothing
  * due then.  UINT64_MAX: not before something is armed; or the service was
- * stopped.  While another thread is at running, that is now.  Whoever sleeps
- * until then hears of an earlier timer by the clock's wake().  *Any thread*.
+ * stopped.  While somebody is at running, that is now.  Whoever sleeps until
+ * then hears of an earlier timer by the clock's wake().  With a driver: when
+ * that will wake up.  *Any thread*.
  */
 TKW_EXPORT uint64_t tkw_service_next(struct tkw_service *service);
 
