@@ -102,6 +102,10 @@ plant 'aims without the mutex' service_run.c \
     '/^void service_point_fd/,/^}/{/sync_lock\|sync_unlock/d;}' \
     two_arm_against_a_loop
 
+plant 'lets the descriptor rest outside of the mutex' service_run.c \
+    '/^static RARE int refuse_to_run/,/^}/{/sync_lock\|sync_unlock/d;}' \
+    two_run_against_arm
+
 plant 'records without a look whether to go on' service_record.c \
     's/bool is_recording = sync_get_relaxed(&service->is_recording);/bool is_recording = true;/' \
     cancel_against_ending_a_recording
