@@ -1,7 +1,7 @@
 /*
  * dial_test.c - placement: the Kafka rules K1 to K6, the rows of worked
  * examples that are about where a deadline is filed, the end of time.
- * Geometries and check() are in dial_check_test.c.
+ * Geometries are in dial_geometry_test.c, check() is in dial_check_test.c.
  */
 #include "support.h"
 

@@ -31,11 +31,7 @@ static void follow(const struct example *example)
 static void every_example_takes_its_path(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(examples); i++) {
-        print_message("%s ", examples[i].row);
-        follow(&examples[i]);
-    }
-    print_message("\n");
+    follow_all(follow);
 }
 
 /* The same in one jump, or sleeping until next: fired at its deadline. */

@@ -12,6 +12,9 @@
 
 #include <tickwheel/monitor.h>
 
+/* The limit where none is said. */
+#define DEFAULT_LIMIT (30 * TKW_SECOND)
+
 /* A tracker on the ledger's memory; idle_done() closes it, and the ledger must
    be even then. */
 struct tkw_idle *idle_of(struct ledger *ledger, struct tkw_idle_config config);

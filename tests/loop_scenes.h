@@ -6,53 +6,7 @@
 #ifndef TKW_TESTS_LOOP_SCENES_H
 #define TKW_TESTS_LOOP_SCENES_H
 
-#include "service_support.h"
-
-/* A kind of event loop, with the adapter under test.  What returns nothing must
-   not fail. */
-struct loop_kind {
-    void *(*open)(void);
-    void (*close)(void *loop); /* nothing may be left in it */
-    int (*attach)(void *loop, struct tkw_service *service);
-    void (*detach)(void *loop);
-    void (*limit)(void *loop, int budget); /* of one wake-up, from here on */
-    /* Call `ready` in every turn of the loop in which `fd` is readable. */
-    void (*watch)(void *loop, int fd, void (*ready)(void *), void *context);
-    void (*unwatch)(void *loop);
-    /* Call what is ready, once.  To wait is to sleep until something is, and to
-       fail the test if that takes a minute. */
-    void (*turn)(void *loop, bool waits);
-};
-
-/* The kind of a test that gives its functions these names. */
-#define LOOP_KIND                                                        \
-    {                                                                    \
-        .open = loop_open, .close = loop_close, .attach = loop_attach,   \
-        .detach = loop_detach, .limit = loop_limit, .watch = loop_watch, \
-        .unwatch = loop_unwatch, .turn = loop_turn                       \
-    }
-
-/* The most timers that one wake-up may call, if nobody says. */
-enum { LOOP_BUDGET = 256 };
-
-/* A loop with a service attached, on a clock that is turned by hand. */
-struct stage {
-    const struct loop_kind *kind;
-    void *loop;
-    int fd; /* the service's */
-    struct scene scene;
-};
-
-/* Like scene_open_tens(), at the time 1000, without a driver. */
-void stage_open(struct stage *stage, const struct loop_kind *kind);
-
-/* Turn the loop until it would sleep.  It must come to that. */
-void stage_rest(struct stage *stage);
-
-/* Set the clock, and let the loop do all that is due. */
-void stage_go(struct stage *stage, uint64_t now);
-
-void stage_close(struct stage *stage);
+#include "loop_stage.h"
 
 /* The scenes: `*state` is the kind. */
 void timers_fire_through_the_loop_in_order_and_never_early(void **state);

@@ -9,14 +9,8 @@
 #include "pool_support.h"
 
 /* Set a field to something wrong, see check() object, put it right again. */
-#define ASSERT_SEEN(pool, field, wrong)     \
-    do {                                    \
-        __typeof__(field) right = (field);  \
-        (field) = (wrong);                  \
-        assert_false(tkw_pool_check(pool)); \
-        (field) = right;                    \
-        assert_true(tkw_pool_check(pool));  \
-    } while (0)
+#define ASSERT_SEEN(pool, field, wrong) \
+    ASSERT_SEEN_BY(tkw_pool_check(pool), field, wrong)
 
 enum { CROWD = 3 * CHUNK_ENTRIES + 14, READIES = 100, POPPED = 12 };
 

@@ -306,20 +306,6 @@ static void any_number_of_shards_will_do(void **state)
     }
 }
 
-static void *no_memory(void *context, size_t bytes)
-{
-    (void)context;
-    (void)bytes;
-    return NULL;
-}
-
-static void no_release(void *context, void *memory, size_t bytes)
-{
-    (void)context;
-    (void)memory;
-    (void)bytes;
-}
-
 /* What is wrong is told in words, and open refuses it. */
 static void a_faulty_configuration_is_refused(void **state)
 {

@@ -8,8 +8,6 @@
 #include "executor_support.h"
 #include "purgatory_support.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* What nothing could ever check is an error, even if it were completed. */
 static void without_keys_it_is_an_error(void **state)
 {

@@ -5,8 +5,6 @@
 
 #include "service_plans.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 static struct many many;
 static struct probe *const probes = many.probes;
 static struct tkw_plan *const plans = many.plans;

@@ -6,8 +6,6 @@
 
 #include "service_support.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 typedef int cancel_function(struct tkw_service *, tkw_handle);
 static cancel_function *const ways[] = {tkw_service_cancel,
                                         tkw_service_cancel_sync};

@@ -6,8 +6,6 @@
 
 #include "service_support.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* What was handed back, in the order it came. */
 struct basket {
     struct tkw_rest rests[16];

@@ -6,8 +6,6 @@
 
 #include "service_support.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 static void rearm_then_cancel(struct probe *probe)
 {
     struct tkw_service *service = probe->scene->service;

@@ -193,8 +193,8 @@ static void what_repeats_waits_for_its_end_and_does_not_drift(void **state)
     probe_await_end(&held);
     gate_done(&gate);
 
-    struct probe both[2] = {{0}};
-    workers_hold(&scene, both, &gate, 2);
+    struct probe others[2] = {{0}};
+    workers_hold(&scene, others, &gate, 2);
     scene_go(&scene, 1600);
     assert_state(&scene, held.handle, TKW_READY);
     assert_int_equal(tkw_service_cancel(scene.service, held.handle), 1);

@@ -6,8 +6,6 @@
 
 #include "service_support.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 static void scene_open_limited(struct scene *scene, size_t most,
                                enum tkw_driver driver)
 {

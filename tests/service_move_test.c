@@ -6,8 +6,6 @@
 
 #include "service_support.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* The four ways to move a timer to a time, when the clock shows `now`. */
 static int move(struct scene *scene, unsigned way, tkw_handle handle,
                 uint64_t time)

@@ -6,8 +6,6 @@
 
 #include "service_support.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* What one thread armed for one tick starts in the order it was armed, whatever
    levels it fell through; ticks come in order. */
 static void equal_ticks_start_in_arming_order(void **state)

@@ -8,8 +8,6 @@
 
 #include "service_support.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* 1 (Linux 2020).  Arming what is long past must not move time back. */
 static void arming_the_past_leaves_others_on_time(void **state)
 {

@@ -6,8 +6,6 @@
 
 #include "service_plans.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 typedef size_t cancel_function(struct tkw_service *, struct tkw_owner *);
 static cancel_function *const ways[] = {tkw_service_cancel_owner,
                                         tkw_service_cancel_owner_sync};

@@ -6,8 +6,6 @@
 
 #include "service_plans.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* A plan of nothing but a task and a time is what arm and arm_at do. */
 static void a_plain_plan_is_like_arm(void **state)
 {

@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 #define SAMPLES_MAX 64
 
 struct sample {

@@ -7,7 +7,6 @@
 
 #include "service_plans.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
 static const enum tkw_missed policies[] = {TKW_SKIP, TKW_BURST, TKW_DELAY};
 
 /* A period of 4 with ticks of 10: a call a tick, or in bursts all of them. */

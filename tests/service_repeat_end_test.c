@@ -7,8 +7,6 @@
 
 #include "service_plans.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* A diary whose next times are given, and what `next` was called with. */
 struct agenda {
     struct diary diary;

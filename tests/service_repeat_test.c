@@ -6,7 +6,6 @@
 
 #include "service_plans.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
 static const enum tkw_missed policies[] = {TKW_SKIP, TKW_BURST, TKW_DELAY};
 
 /* The how-manieth call was for this time, at this time. */

@@ -6,8 +6,6 @@
 
 #include "service_plans.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* A service that has done nothing has nothing to tell. */
 static void at_first_all_is_zero(void **state)
 {

@@ -6,8 +6,6 @@
 
 #include "service_support.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* A service that was never used stops and closes; twice is as good as once. */
 static void an_unused_service_stops_any_number_of_times(void **state)
 {

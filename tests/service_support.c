@@ -85,6 +85,22 @@ void account_done(struct account *account)
     pthread_mutex_destroy(&account->lock);
 }
 
+void *no_memory(void *context, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    return NULL;
+}
+
+void no_release(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    (void)memory;
+    (void)bytes;
+}
+
+const enum tkw_driver both[2] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
+
 void scene_open(struct scene *scene, uint64_t now,
                 struct tkw_service_config config)
 {

@@ -50,6 +50,13 @@ uint64_t account_bytes(struct account *account);
 /* Nothing is out any more. */
 void account_done(struct account *account);
 
+/* Functions of an allocator that has nothing. */
+void *no_memory(void *context, size_t bytes);
+void no_release(void *context, void *memory, size_t bytes);
+
+/* Without a driver and with one: what most tests are to try. */
+extern const enum tkw_driver both[2];
+
 /* A service and the hand-turned clock it goes by. */
 struct scene {
     struct tkw_hand *hand;

@@ -7,8 +7,6 @@
 
 #include "service_support.h"
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* L1.  It fires when its time has come and not a nanosecond before. */
 static void fires_when_its_time_has_come_and_not_before(void **state)
 {

@@ -8,8 +8,6 @@
 
 #include <time.h>
 
-static const enum tkw_driver both[] = {TKW_DRIVER_NONE, TKW_DRIVER_THREAD};
-
 /* Memory of a callback, written by it until it returns. */
 struct connection {
     char bytes[64];

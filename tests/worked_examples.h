@@ -5,7 +5,7 @@
 #ifndef TESTS_WORKED_EXAMPLES_H
 #define TESTS_WORKED_EXAMPLES_H
 
-#include <tickwheel/dial.h>
+#include "support.h"
 
 #define TEN             \
     {                   \
@@ -79,5 +79,15 @@ static const struct example examples[] = {
     {"X24", TWENTY, 0, 3600000, 3600005, {{1, 5, 3600005}}},
     {"X25", TWENTY, 0, 0, 400, {{3, 1, 400}}},
 };
+
+/* Follow one example after the other, saying which. */
+static inline void follow_all(void (*follow)(const struct example *example))
+{
+    for (size_t i = 0; i < COUNT_OF(examples); i++) {
+        print_message("%s ", examples[i].row);
+        follow(&examples[i]);
+    }
+    print_message("\n");
+}
 
 #endif

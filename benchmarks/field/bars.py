@@ -2,7 +2,8 @@
 import math
 from dataclasses import dataclass
 
-import results as r
+import measures as m
+import wording as w
 from axes import block, linear_places, log_places, text_at, text_width, tics, top
 from lines import Plot, frame, say_best
 from pens import GREY, INK, OUR_STYLES, WIDTH, real_title
@@ -72,7 +73,7 @@ class Panel:
         """Name and values, best first; None for a value that there is not."""
         columns = self.columns(field)
         rows = []
-        for name in self.names(field) + (r.NOTHING,):
+        for name in self.names(field) + (m.NOTHING,):
             values = [field.value(name, column) for column in columns]
             if any(values):
                 rows.append((name, [v.median if v else None for v in values]))
@@ -97,7 +98,7 @@ class Panel:
     def script(self, field, rows, top):
         values = [v for _, row in rows for v in row if v is not None]
         low, high, places, is_log = self.axis(values)
-        margin = 16 + max(text_width(self.title_of(field, name), name in r.OURS)
+        margin = 16 + max(text_width(self.title_of(field, name), name in m.OURS)
                           for name, _ in rows)
         count = len(rows)
         plot = Plot(margin, WIDTH - 70, top - 26 - count * self.row_height(),
@@ -130,7 +131,7 @@ class Panel:
         blocks, plots, words = [], [], []
         height = 0.78 / len(self.series)
         for i, (name, values) in enumerate(rows):
-            is_ours = name in r.OURS
+            is_ours = name in m.OURS
             color = OUR_STYLES[name].color if is_ours else GREY
             _, y = plot.place(plot.x[0], -i - 0.5)
             words.append(text_at(plot.left - 8, y, self.title_of(field, name),
@@ -146,5 +147,5 @@ class Panel:
                 plots.append(f"$bar{i}_{j} using 1:2:3:4:5:6 with boxxyerror "
                              f'lc rgb "{color}" lw 1.2 fs {fill} notitle')
                 x, y = plot.place(end, upper - height / 2)
-                words.append(text_at(x + 6, y, r.say(value)))
+                words.append(text_at(x + 6, y, w.say(value)))
         return [*blocks, *words, "plot " + ", ".join(plots)]

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from xml.sax.saxutils import escape
 
-import results as r
+import measures as m
 from axes import font, text_at
 from bars import Bars, Panel
 from lines import Growth, Lateness
@@ -25,41 +25,41 @@ class NoGnuplot(Exception):
 # All of them.
 
 CHARTS = (
-    Growth("arm.svg", "Arming a timer", r.ARM, "ns for each timer"),
-    Growth("cancel.svg", "Cancelling a timer", r.CANCEL, "ns for each timer"),
-    Growth("rearm.svg", "Moving a random timer", r.REARM, "ns for each move"),
+    Growth("arm.svg", "Arming a timer", m.ARM, "ns for each timer"),
+    Growth("cancel.svg", "Cancelling a timer", m.CANCEL, "ns for each timer"),
+    Growth("rearm.svg", "Moving a random timer", m.REARM, "ns for each move"),
     Growth("touch.svg", "Pushing back a limit of 30 s while time goes by",
-           r.TOUCH, "ns for each move"),
-    Growth("fire-steps.svg", "Firing, by steps of 1 ms", r.FIRE_STEPS,
+           m.TOUCH, "ns for each move"),
+    Growth("fire-steps.svg", "Firing, by steps of 1 ms", m.FIRE_STEPS,
            "ns for each timer"),
-    Growth("fire-jumps.svg", "Firing, by jumps to the next", r.FIRE_JUMPS,
+    Growth("fire-jumps.svg", "Firing, by jumps to the next", m.FIRE_JUMPS,
            "ns for each timer"),
     Growth("worst-step.svg", "The longest step of 1 ms while all fire",
-           r.WORST_STEP, "us"),
+           m.WORST_STEP, "us"),
     Lateness("late.svg", "How late a million timers were, in real time"),
     Bars("idle.svg", "Doing nothing: one core's time with nothing due",
-         (Panel("percent of a core", ((r.IDLE, 1), (r.IDLE, None)), False),),
+         (Panel("percent of a core", ((m.IDLE, 1), (m.IDLE, None)), False),),
          "Less is better."),
     Bars("bytes.svg", "Memory for each timer",
-         (Panel("virtual time, bytes", ((r.BYTES, r.README_SIZE),), True),
-          Panel("real time, bytes", ((r.CALL_BYTES, r.README_SIZE),), False)),
+         (Panel("virtual time, bytes", ((m.BYTES, m.README_SIZE),), True),
+          Panel("real time, bytes", ((m.CALL_BYTES, m.README_SIZE),), False)),
          "Less is better."),
     Bars("pairs.svg", "Arm and cancel, again and again",
-         (Panel("million pairs a second", ((r.PAIRS_1, None), (r.PAIRS_2, None)),
+         (Panel("million pairs a second", ((m.PAIRS_1, None), (m.PAIRS_2, None)),
                 False),),
          "More is better."),
     Bars("d1.svg", "D1: limits pushed back by packets",
-         (Panel("virtual time, ns for each packet", ((r.D1, None),), True),
-          Panel("real time, percent of a core", ((r.REAL_D1, None),), False)),
+         (Panel("virtual time, ns for each packet", ((m.D1, None),), True),
+          Panel("real time, percent of a core", ((m.REAL_D1, None),), False)),
          "Less is better."),
     Bars("d2.svg", "D2: many long timers",
-         (Panel("virtual time, ns for each timer", ((r.D2, None),), True),
+         (Panel("virtual time, ns for each timer", ((m.D2, None),), True),
           Panel("real time, ms to run all that are due at one instant",
-                ((r.DRAIN, None),), False)),
+                ((m.DRAIN, None),), False)),
          "Less is better."),
     Bars("d3.svg", "D3: timeouts of requests that are answered",
-         (Panel("virtual time, ns for each cancel and arm", ((r.D3, None),), True),
-          Panel("real time, million a second", ((r.REAL_D3[0], None),), False)),
+         (Panel("virtual time, ns for each cancel and arm", ((m.D3, None),), True),
+          Panel("real time, million a second", ((m.REAL_D3[0], None),), False)),
          "Virtual time: less is better; real time: more is better."),
 )
 
@@ -70,7 +70,7 @@ def title_of(chart, field):
         return chart.title
     n = chart.column(field).n
     return chart.title.replace("a million", f"{n:,}") \
-        if n != r.README_SIZE else chart.title
+        if n != m.README_SIZE else chart.title
 
 
 def listed(field):

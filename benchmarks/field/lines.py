@@ -3,9 +3,11 @@
 The name and the last value of a line stand where it ends, moved apart.
 """
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import measures as m
 import results as r
+import wording as w
 from axes import (apart, block, bottom, leader, line_of, log_places, text_at,
                   text_width, tics, top)
 from pens import (BAND, GRID, INK, LINE_HEIGHT, Style, WIDTH, real_styles,
@@ -106,11 +108,11 @@ def axis_names(plot, x_name, y_name, height):
 def say_best(field, names, column, before=""):
     """The best of ours and the best peer, in words, for who cannot see it."""
     said = []
-    for who, some in (("best of ours", r.ours_of(names)),
-                      ("best peer", r.theirs_of(names))):
+    for who, some in (("best of ours", m.ours_of(names)),
+                      ("best peer", m.theirs_of(names))):
         best = field.best(some, column)
         if best:
-            number = r.say(field.value(best, column).median)
+            number = w.say(field.value(best, column).median)
             said.append(f"{who} {field.title(best)} {number}")
     at = f"{column.n:,} timers" if column.n > 1 else ""
     where = ", ".join(filter(None, (before, at)))
@@ -124,7 +126,7 @@ class Growth:
 
     file: str
     title: str
-    measure: r.Measure
+    measure: m.Measure
     unit: str
 
     def height_for(self, field):
@@ -132,7 +134,7 @@ class Growth:
 
     def lines(self, field):
         look = virtual_styles(field)
-        for name in field.virtual_names() + (r.FLOOR,):
+        for name in field.virtual_names() + (m.FLOOR,):
             points = self.points(field, name)
             if points:
                 yield Line(name, field.title(name), look[name], points,
@@ -141,15 +143,15 @@ class Growth:
     def last(self, field, n, value):
         """The last value, and where that is if the others go on."""
         is_end = n == field.sizes(self.measure.workload)[-1]
-        return r.say(value) + ("" if is_end else f" at {r.say_count(n)}")
+        return w.say(value) + ("" if is_end else f" at {w.say_count(n)}")
 
     def points(self, field, name):
-        is_floor = name == r.FLOOR
-        if is_floor and self.measure not in r.RANDOM:
+        is_floor = name == m.FLOOR
+        if is_floor and self.measure not in m.RANDOM:
             return []
         points = []
         for n in field.sizes(self.measure.workload):
-            column = r.Column(self.measure, n)
+            column = m.Column(self.measure, n)
             value = field.value(name, r.beside_column(name, column)
                                 if is_floor else column)
             if value and value.median > 0:
@@ -157,13 +159,13 @@ class Growth:
         return points
 
     def has_data(self, field):
-        return any(line.name != r.FLOOR for line in self.lines(field))
+        return any(line.name != m.FLOOR for line in self.lines(field))
 
     def caption(self, field):
         sizes = field.sizes(self.measure.workload)
         text = f"In {self.unit}, against the number of timers; less is better."
         return text + say_best(field, field.virtual_names(),
-                               r.Column(self.measure, sizes[-1]))
+                               m.Column(self.measure, sizes[-1]))
 
     def script(self, field):
         lines = list(self.lines(field))
@@ -175,7 +177,7 @@ class Growth:
         plot = Plot(tic_margin(places), WIDTH - label_margin(lines), 52,
                     self.height_for(field) - 60, ends, (low, high), "xy")
         return [*frame(plot),
-                tics("x", [(n, r.say_count(n)) for n in sizes]),
+                tics("x", [(n, w.say_count(n)) for n in sizes]),
                 tics("y", places), *end_labels(plot, lines),
                 *axis_names(plot, "timers pending", self.unit,
                             self.height_for(field)),
@@ -215,7 +217,7 @@ class Lateness:
         return 520
 
     def column(self, field):
-        return field.column(r.LATE_99)
+        return field.column(m.LATE_99)
 
     def lines(self, field):
         column = self.column(field)
@@ -230,7 +232,7 @@ class Lateness:
                 points = [(percent_place(percent), late_place(us))
                           for percent, us in late]
                 yield Line(name, real_title(field, name), look[name], points,
-                           r.say(late[-1][1]))
+                           w.say(late[-1][1]))
 
     def has_data(self, field):
         return any(self.lines(field))
@@ -243,12 +245,12 @@ class Lateness:
 
     def early_words(self, field, plot):
         """In the band, as many as have room there: who was early, by how much."""
-        column = r.replace(self.column(field), measure=r.EARLIEST)
+        column = replace(self.column(field), measure=m.EARLIEST)
         early = {name: -value.median for name, value in field.values(
             field.real_names(), column).items() if value.median < 0}
         words = ["early: ran before it was due"]
         for name in sorted(early, key=lambda name: -early[name]):
-            words.append(f"{field.title(name)}, by {r.say(early[name])} us")
+            words.append(f"{field.title(name)}, by {w.say(early[name])} us")
         top = plot.place(0, 0)[1] - 12
         count = max(1, int((top - plot.bottom - 12) // LINE_HEIGHT) + 1)
         for i, text in enumerate(words[:count]):

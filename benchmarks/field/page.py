@@ -4,9 +4,13 @@ Both are made from the results alone: every number, and every sentence about who
 is better.  What is not in the results is not on the page.
 """
 import pathlib
+from dataclasses import replace
 
 import charts
+import measures as m
 import results as r
+import sections as s
+import wording as w
 
 PICTURES = "benchmarks"  # beside the page
 README_PICTURES = "docs/benchmarks"
@@ -64,20 +68,28 @@ cannot do it, for reasons that are listed below the tables. "skipped": it could,
 was not asked to, for reasons listed there, too. "failed": it should have, and did
 not. "¹": measured once, because it takes long. Empty: not measured."""
 
+# Of the tables of README: their marks, and the columns that do not tell
+# themselves.
+README_LEGEND = (
+    'Here and below, "¹": measured once, because it takes long; "–": the peer cannot '
+    'do it; "skipped": it would take too long, or more than the machine has. Rearm is '
+    "to move a timer, pairs are arm and cancel in turn, late is how long after its "
+    "time a timer ran, idle is what waiting takes of a core.")
+
 
 # Tables.
 
 def cell(field, name, column, winners):
     value = field.value(name, column)
     if value:
-        text = r.say_range(value) + r.say_once(field, value)
+        text = w.say_range(value) + w.say_once(field, value)
         if name not in winners:
             return text
         head, space, tail = text.partition(" ")
         return f"**{head}**{space}{tail}"
     if field.why_skipped(name, column):
-        return r.say_skipped(field, name, column)
-    is_peer = name not in r.BESIDE
+        return w.say_skipped(field, name, column)
+    is_peer = name not in m.BESIDE
     return "–" if is_peer and field.why_not(name, column.measure.workload) else ""
 
 
@@ -90,7 +102,7 @@ def row(field, name, columns, winners):
 def table(field, section):
     """The rows: ours first.  A peer that can do none of it has none."""
     winners = [field.winners(section.names, column) for column in section.columns]
-    names = sorted(section.names, key=lambda name: name not in r.OURS)
+    names = sorted(section.names, key=lambda name: name not in m.OURS)
     headings = [column.heading for column in section.columns]
     lines = [f"| | {' | '.join(headings)} |",
              "|---|" + "---:|" * len(headings)]
@@ -111,7 +123,7 @@ def section_lines(field, section, level="###"):
     if not has_values(field, section):
         return lines + ["Not measured in this run."]
     return [*lines, *table(field, section), "",
-            r.verdict(field, section.names, section.columns)]
+            w.verdict(field, section.names, section.columns)]
 
 
 def picture(chart, directory):
@@ -136,7 +148,7 @@ def reasons(field, workloads):
     """Why not, for each peer: a reason, and the workloads it is the reason for."""
     lines = []
     for name in field.peers:
-        if name in r.BESIDE:
+        if name in m.BESIDE:
             continue
         by_reason = {}
         for workload in workloads:
@@ -164,7 +176,7 @@ def skipped(field, workloads):
 
 def failures(field, workloads):
     """Repeats that failed, where others did not."""
-    return [f"- {field.title(name)} failed {r.say_times(len(one['failures']))} at "
+    return [f"- {field.title(name)} failed {w.say_times(len(one['failures']))} at "
             f"{workload}, {n:,}: {one['failures'][0]}."
             for (name, workload, n, _), one in field.cells.items()
             if "failures" in one and workload in workloads]
@@ -178,7 +190,7 @@ def absences(field, title, workloads):
 
 def workloads_of(field, is_wanted):
     """Those of which there is a cell, in the order of the first ones."""
-    known = [measure.workload for section in r.all_sections(field)
+    known = [measure.workload for section in s.all_sections(field)
              for measure in (column.measure for column in section.columns)]
     return [workload for workload in dict.fromkeys(known) if is_wanted(workload)]
 
@@ -206,7 +218,7 @@ def builds(results):
     lines = ["", "## The machine, the builds, the settings", "",
              f"{on['cpu']}, {on['processors']} processors, {on['memory_gb']} GB, "
              f"{on['kernel']}. Seed {results['seed']}, everything measured "
-             f"{r.say_times(results['repeats'])}, "
+             f"{w.say_times(results['repeats'])}, "
              f"{results['seconds']:,} seconds.", "",
              "| language | compiler or machine | flags |", "|---|---|---|"]
     for adapter in results["adapters"]:
@@ -217,7 +229,7 @@ def builds(results):
     lines += ["", "| peer | language | version | settings |", "|---|---|---|---|"]
     for adapter in results["adapters"]:
         for peer in adapter["peers"]:
-            if peer["name"] not in r.BESIDE:
+            if peer["name"] not in m.BESIDE:
                 lines.append(f"| {peer['title']} | {adapter['language']} | "
                              f"{escaped(peer['version'])} | "
                              f"{escaped(peer['settings'])} |")
@@ -232,7 +244,7 @@ def virtual(field, drawn):
     lines = ["", "## Virtual time, one thread", "",
              "Columns are N, the number of timers; delays are uniform from 1 ms to "
              "60 s, or log-uniform from 1 ms to an hour."]
-    for section in r.virtual_sections(field):
+    for section in s.virtual_sections(field):
         lines += section_lines(field, section)
         workload = section.columns[0].measure.workload if section.columns else ""
         lines += pictures_of(drawn, workload)
@@ -242,14 +254,14 @@ def virtual(field, drawn):
 def real(field, drawn):
     lines = ["", "## Real time, thread-safe", "",
              "Any thread may call these at any time."]
-    for section in r.real_sections(field, field.thread_safe_names()):
+    for section in s.real_sections(field, field.thread_safe_names()):
         lines += section_lines(field, section)
     lines += ["", early_ones(field), *pictures_of(drawn, "late", "idle", "pairs")]
-    if len(field.loop_names()) > len(r.ours_of(field.loop_names())):
+    if len(field.loop_names()) > len(m.ours_of(field.loop_names())):
         lines += ["", "## Real time, used by one thread", "",
                   "No other thread may call these. Ours, which all may call, is here "
                   "to compare."]
-        for section in r.real_sections(field, field.loop_names()):
+        for section in s.real_sections(field, field.loop_names()):
             lines += section_lines(field, section)
     return lines
 
@@ -257,9 +269,9 @@ def real(field, drawn):
 def early_ones(field):
     """Who ran timers before they were due, and by how much."""
     said = []
-    for n in field.sizes(r.EARLY.workload):
-        column = r.Column(r.EARLIEST, n)
-        early = [f"{field.title(name)} (up to {r.say(-field.value(name, column).low)}"
+    for n in field.sizes(m.EARLY.workload):
+        column = m.Column(m.EARLIEST, n)
+        early = [f"{field.title(name)} (up to {w.say(-field.value(name, column).low)}"
                  " us)" for name in field.real_names()
                  if field.is_early(name, column)]
         said.append(f"Of {n:,} timers some ran early in: {', '.join(early)}." if early
@@ -273,19 +285,19 @@ def demands(field, drawn):
              "timers, timeouts of requests."]
     real_kinds = [("thread-safe", field.thread_safe_names()),
                   ("used by one thread", field.loop_names())]
-    both = [list(r.real_demand_sections(field, names)) for _, names in real_kinds]
-    for i, section in enumerate(r.virtual_demand_sections(field)):
+    both = [list(s.real_demand_sections(field, names)) for _, names in real_kinds]
+    for i, section in enumerate(s.virtual_demand_sections(field)):
         lines += section_lines(field, section)
         for (kind, names), sections in zip(real_kinds, both):
-            if r.theirs_of(names) and has_values(field, sections[i]):
-                titled = r.replace(sections[i], title=f"{sections[i].title}, {kind}")
+            if m.theirs_of(names) and has_values(field, sections[i]):
+                titled = replace(sections[i], title=f"{sections[i].title}, {kind}")
                 lines += section_lines(field, titled, "####")
         lines += pictures_of(drawn, f"d{i + 1}")
     return lines
 
 
 def weakest(field):
-    duels = r.duels_of(field)
+    duels = s.duels_of(field)
     lost = [duel for duel in duels if duel.ratio > 1]
     lines = ["", "## Where tickwheel is weakest", ""]
     if not duels:
@@ -294,21 +306,21 @@ def weakest(field):
               f"columns of the tables above: a peer is ahead in {len(lost)}. These are "
               f"the workloads in which ours does worst, the worst first, each at the "
               "N where that is so:", ""]
-    for i, group in enumerate(r.weakest(duels)[:WEAKEST_MAX], 1):
+    for i, group in enumerate(s.weakest(duels)[:WEAKEST_MAX], 1):
         worst, *others = group
-        rest = [f"{duel.ratio:.2f} at {r.say_size(duel.column)}"
+        rest = [f"{duel.ratio:.2f} at {w.say_size(duel.column)}"
                 for duel in others if duel.ratio > 1]
         tail = f" (also behind: {', '.join(rest)})" if rest else ""
         behind = f"**{worst.ratio:.2f} times**" if worst.ratio > 1 else \
             f"{worst.ratio:.2f} times, so ours is not behind"
-        lines.append(f"{i}. {behind}: {r.say_duel(field, worst)}{tail}.")
+        lines.append(f"{i}. {behind}: {w.say_duel(field, worst)}{tail}.")
     return lines
 
 
 def text_of(field):
     drawn = charts.listed(field)
-    virtual_workloads = workloads_of(field, lambda w: not r.is_real(w))
-    real_workloads = workloads_of(field, r.is_real)
+    virtual_workloads = workloads_of(field, lambda w: not m.is_real(w))
+    real_workloads = workloads_of(field, m.is_real)
     lines = [*head(field.found), *builds(field.found), *fairness(),
              *virtual(field, drawn),
              *absences(field, "Not in the tables of virtual time",
@@ -335,8 +347,8 @@ def write(field, path):
 
 def readme_section(field, names, measures):
     columns = [field.column(measure) for measure in measures]
-    return r.Section("", "", tuple(
-        r.replace(column, heading=r.heading(column.measure))
+    return s.Section("", "", tuple(
+        replace(column, heading=m.heading(column.measure))
         for column in columns if column), names)
 
 
@@ -346,7 +358,7 @@ def readme_table(field, names, measures):
         return ["Not measured in this run."]
     short = Medians(field.found)
     return [*table(short, section), "",
-            r.verdict(field, names, section.columns)]
+            w.verdict(field, names, section.columns)]
 
 
 class Medians(r.Results):
@@ -361,21 +373,22 @@ class Medians(r.Results):
 def readme_text(field):
     drawn = {chart[0]: chart for chart in charts.listed(field)}
     on = field.found["machine"]
-    column = field.column(r.FIRE_STEPS) or field.column(r.ARM)
+    column = field.column(m.FIRE_STEPS) or field.column(m.ARM)
     n = f"{column.n:,}" if column else "no"
     repeats = field.found["repeats"]
     measured = f"medians of {repeats}" if repeats > 1 else "measured once"
     lines = [f"With {n} timers, one thread, a clock that the benchmark moves "
              f"({on['cpu']}, {measured}, in bold the best):", "",
              *readme_table(field, field.virtual_names(), (
-                 r.ARM, r.CANCEL, r.REARM, r.FIRE_STEPS, r.WORST_STEP, r.BYTES))]
+                 m.ARM, m.CANCEL, m.REARM, m.FIRE_STEPS, m.WORST_STEP, m.BYTES)),
+             "", README_LEGEND]
     if "fire-steps.svg" in drawn:
         lines += picture(drawn["fire-steps.svg"], README_PICTURES)
     lines += ["", "Thread-safe, in real time, as many timers; earliest below 0 means "
               "that it ran early:", "",
               *readme_table(field, field.thread_safe_names(), (
-                  r.CALL_ARM, r.CALL_CANCEL, r.PAIRS_2, r.LATE_99, r.EARLIEST,
-                  r.IDLE))]
+                  m.CALL_ARM, m.CALL_CANCEL, m.PAIRS_2, m.LATE_99, m.EARLIEST,
+                  m.IDLE))]
     if "late.svg" in drawn:
         lines += picture(drawn["late.svg"], README_PICTURES)
     lines += ["", "All workloads and sizes, event loops, the settings of every peer, "

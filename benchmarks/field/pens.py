@@ -7,7 +7,7 @@ has a marker and a dash of its own.
 import math
 from dataclasses import dataclass
 
-import results as r
+import measures as m
 
 
 WIDTH = 800
@@ -70,27 +70,27 @@ def styles(field, names, measures):
     The best peer of each language has a colour; colours that are left go to the
     best of the others.
     """
-    theirs = sorted(r.theirs_of(names), key=lambda name: score(
+    theirs = sorted(m.theirs_of(names), key=lambda name: score(
         field, name, names, measures))
     first = list({field.languages[name]: name for name in reversed(theirs)}.values())
     ranked = sorted(first, key=theirs.index) + [
         name for name in theirs if name not in first]
     return {**dict(zip(ranked, [*PEER_STYLES, *OTHERS])), **OUR_STYLES,
-            r.FLOOR: FLOOR_STYLE}
+            m.FLOOR: FLOOR_STYLE}
 
 
 def virtual_styles(field):
     return styles(field, field.virtual_names(),
-                  (r.ARM, r.CANCEL, r.REARM, r.TOUCH, r.FIRE_STEPS))
+                  (m.ARM, m.CANCEL, m.REARM, m.TOUCH, m.FIRE_STEPS))
 
 
 def real_styles(field):
     return styles(field, field.real_names(),
-                  (r.LATE_99, r.LATEST))
+                  (m.LATE_99, m.LATEST))
 
 
 def real_title(field, name):
     """In real time it matters who may call it."""
-    is_for_all = name in r.BESIDE or field.is_thread_safe(name)
+    is_for_all = name in m.BESIDE or field.is_thread_safe(name)
     mark = "" if is_for_all else " (1 thread)"
     return field.title(name) + mark

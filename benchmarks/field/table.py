@@ -4,7 +4,10 @@ Medians, and half the range in percent where there is room for it.  A star is at
 the best of each column; what stands for a number that is not there is explained
 at the end.
 """
+import measures as m
 import results as r
+import sections as s
+import wording as w
 
 WIDTH = 100
 NAME_WIDTH_MIN, NAME_WIDTH_MAX = 16, 28
@@ -22,10 +25,10 @@ def cell(field, name, column, winners, has_room):
     value = field.value(name, column)
     if value:
         star = "*" if name in winners else ""
-        return star + r.say(value.median) + (scatter(value) if has_room else "")
+        return star + w.say(value.median) + (scatter(value) if has_room else "")
     if field.why_skipped(name, column):
-        return r.say_skipped(field, name, column)
-    return "-" if name not in r.BESIDE and field.why_not(
+        return w.say_skipped(field, name, column)
+    return "-" if name not in m.BESIDE and field.why_not(
         name, column.measure.workload) else ""
 
 
@@ -103,7 +106,7 @@ def write_head(field, out):
     on = results["machine"]
     print(f"{on['cpu']}, {on['processors']} processors, {on['kernel']}, "
           f"{on['memory_gb']} GB; commit {results['commit']}, seed "
-          f"{results['seed']}, measured {r.say_times(results['repeats'])}, "
+          f"{results['seed']}, measured {w.say_times(results['repeats'])}, "
           f"{results['seconds']:,} s", file=out)
     for missing in results["missing"]:
         print(f"missing: {missing['what']}: {missing['why']}", file=out)
@@ -112,13 +115,13 @@ def write_head(field, out):
 
 
 def write_weakest(field, out):
-    lost = [duels[0] for duels in r.weakest(r.duels_of(field))
+    lost = [duels[0] for duels in s.weakest(s.duels_of(field))
             if duels[0].ratio > 1][:10]
     if lost:
         print("\nwhere ours is weakest, each workload at its worst: how many times "
               "better the best peer is", file=out)
     for duel in lost:
-        print(f"{duel.ratio:6.2f}  {shortened(r.say_duel(field, duel), WIDTH - 8)}",
+        print(f"{duel.ratio:6.2f}  {shortened(w.say_duel(field, duel), WIDTH - 8)}",
               file=out)
 
 
@@ -135,13 +138,13 @@ def write(field, out):
     """Print every table."""
     write_head(field, out)
     write_sections(field, "virtual time, one thread",
-                   (*r.virtual_sections(field),
-                    *r.virtual_demand_sections(field)), out)
+                   (*s.virtual_sections(field),
+                    *s.virtual_demand_sections(field)), out)
     for title, names in (("real time, thread-safe", field.thread_safe_names()),
                          ("real time, used by one thread", field.loop_names())):
-        if r.theirs_of(names) or title.endswith("safe"):
-            write_sections(field, title, (*r.real_sections(field, names),
-                                          *r.real_demand_sections(field, names)),
+        if m.theirs_of(names) or title.endswith("safe"):
+            write_sections(field, title, (*s.real_sections(field, names),
+                                          *s.real_demand_sections(field, names)),
                            out)
     write_weakest(field, out)
     print("\n* the best; ± half the range of the repeats; - it cannot; skipped and "

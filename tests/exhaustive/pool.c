@@ -67,9 +67,6 @@ static const struct toy_plan larger[] = {
 };
 #endif
 
-/* As in model/engine_pool.c. */
-enum { FATE_KEPT = 2 };
-
 /* Bytes of the largest pool, with 64 levels, and some for timers. */
 #define ARENA_BYTES 65536
 

@@ -6,29 +6,8 @@
 
 #include "key.h"
 
-#include "../model/memory.h"
+#include "../model/engine_pool_handles.h"
 #include "pool_inner.h"
-
-/* As in model/engine_pool.c, whose operations are the ones used. */
-struct pooled {
-    tkw_handle handle;
-    tkw_handle older;
-    tkw_tick deadline;
-    int fate;
-};
-
-struct pool_engine {
-    struct tkw_pool *pool;
-    struct memory memory;
-    bool is_oom;
-    bool is_unfinished;
-    size_t reserved;
-    uint32_t arms;
-    uint32_t pops;
-    uint32_t ends;
-    size_t timer_count;
-    struct pooled timers[];
-};
 
 /* Can so many entries be dead that the pool sweeps? */
 bool pool_may_sweep(const struct toy_config *config);

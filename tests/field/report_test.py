@@ -24,11 +24,14 @@ sys.path[:0] = [str(HERE), str(ROOT / "benchmarks" / "field")]
 import axes  # noqa: E402
 import charts  # noqa: E402
 import lines  # noqa: E402
+import measures as m  # noqa: E402
 import page  # noqa: E402
 import pens  # noqa: E402
 import results as r  # noqa: E402
 import sample  # noqa: E402
+import sections as s  # noqa: E402
 import table  # noqa: E402
+import wording as w  # noqa: E402
 
 
 def found_with(change=None):
@@ -92,7 +95,7 @@ def text_of_cell(cell, scale):
     if "skipped" in cell:
         return "skipped"
     samples = sorted(sample * scale for sample in next(iter(cell["values"].values())))
-    low, median, high = map(r.say, samples)
+    low, median, high = map(w.say, samples)
     return f"{median} ({low}–{high})" if low != high else median
 
 
@@ -106,9 +109,9 @@ def printed(field, is_terminal=False):
 class Numbers(unittest.TestCase):
     def test_medians_and_ranges_are_those_of_the_samples(self):
         value = r.median_of([7.1, 7.3, 7.0], 1)
-        self.assertEqual(r.say_range(value), "7.1 (7.0–7.3)")
-        self.assertEqual(r.say_range(r.median_of([7.1], 1)), "7.1")
-        self.assertEqual(r.say_range(r.median_of([-9.5, -12.5, -2.5], 1)),
+        self.assertEqual(w.say_range(value), "7.1 (7.0–7.3)")
+        self.assertEqual(w.say_range(r.median_of([7.1], 1)), "7.1")
+        self.assertEqual(w.say_range(r.median_of([-9.5, -12.5, -2.5], 1)),
                          "-9.5 (-12.5 to -2.5)")
 
     def test_numbers_keep_two_digits_or_more(self):
@@ -116,7 +119,7 @@ class Numbers(unittest.TestCase):
                              (0.3, "0.30"), (0.996, "1.0"), (7, "7"),
                              (7.04, "7.0"), (99.96, "100"), (1234567.8, "1,234,568"),
                              (-977.4, "-977"), (0.0000001, "0")):
-            self.assertEqual(r.say(number), text)
+            self.assertEqual(w.say(number), text)
 
 
 class Tables(unittest.TestCase):
@@ -124,7 +127,7 @@ class Tables(unittest.TestCase):
         """No cell is invented: recount each table from the raw samples."""
         whole = page.text_of(FIELD)
         kinds = [(n, "uniform") for n in sample.SIZES] + [(1000000, "log-uniform")]
-        for measure in r.VIRTUAL:
+        for measure in m.VIRTUAL:
             shown = rows(part(whole, measure.title.capitalize()))
             for name in sample.SPEEDS:
                 cells = {(cell["n"], cell["delays"]): cell
@@ -192,7 +195,7 @@ class Tables(unittest.TestCase):
         self.assertIn("libev at 1,000 (1.5, ours 2.0, the ranges overlap)", text)
 
     def test_more_is_better_where_more_is_better(self):
-        column = FIELD.column(r.PAIRS_2)
+        column = FIELD.column(m.PAIRS_2)
         names = FIELD.thread_safe_names()
         values = {name: value.median
                   for name, value in FIELD.values(names, column).items()}
@@ -256,8 +259,8 @@ class Page(unittest.TestCase):
             set_all(found, "wheel", "arm", 6)
             set_all(found, "libev", "arm", 2)
             set_all(found, "heap", "arm", 4)
-        duels = [duel for duel in r.duels_of(found_with(change))
-                 if duel.column.measure == r.ARM]
+        duels = [duel for duel in s.duels_of(found_with(change))
+                 if duel.column.measure == m.ARM]
         self.assertEqual({(d.ratio, d.ours, d.theirs) for d in duels},
                          {(3, "wheel", "libev")})
 
@@ -299,6 +302,14 @@ class Page(unittest.TestCase):
         page.readme_text(field)
 
 
+def marks_of(text):
+    """What is in the cells of its tables besides numbers."""
+    rows = [line.split("|")[2:-1] for line in text.split("\n")
+            if re.match(r"\| \w", line)]
+    cells = [re.sub(r"[\s*]|-?[\d,.]+", "", cell) for row in rows for cell in row]
+    return set(filter(None, cells))
+
+
 class Readme(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -326,6 +337,13 @@ class Readme(unittest.TestCase):
     def test_it_says_where_peers_are_better(self):
         self.assertIn("Better than ours here: wahern/timeout arm (",
                       page.readme_text(FIELD))
+
+    def test_its_marks_and_columns_are_explained_once(self):
+        text = page.readme_text(FIELD)
+        self.assertEqual(text.count(page.README_LEGEND), 1)
+        self.assertIn("skipped", marks_of(text))
+        for mark in marks_of(text):
+            self.assertIn(f'"{mark}"', page.README_LEGEND)
 
 
 class Terminal(unittest.TestCase):
@@ -361,6 +379,8 @@ class Recorded(unittest.TestCase):
     def test_the_readme_is_that_of_the_results(self):
         kept = (ROOT / "README.md").read_text(encoding="utf-8")
         self.assertTrue(page.readme_text(self.field) in kept, "./bench --pages")
+        for mark in marks_of(page.readme_text(self.field)):
+            self.assertIn(f'"{mark}"', page.README_LEGEND)
 
     def test_every_chart_is_there(self):
         for file, _, _ in charts.listed(self.field):
@@ -377,8 +397,8 @@ class Charts(unittest.TestCase):
 
     def test_ours_are_drawn_last_and_thickest(self):
         lines = list(charts.CHARTS[0].lines(FIELD))
-        ours = [line.style.width for line in lines if line.name in r.OURS]
-        others = [line.style.width for line in lines if line.name not in r.OURS]
+        ours = [line.style.width for line in lines if line.name in m.OURS]
+        others = [line.style.width for line in lines if line.name not in m.OURS]
         self.assertGreater(min(ours), max(others))
 
     def test_no_two_lines_look_the_same(self):

@@ -2,58 +2,16 @@
  * engine_pool.c - tickwheel/pool.h as an engine of the model test.
  *
  * The model's timers are numbers that stay; the pool's are handles that come
- * and go.  What the model cannot see is demanded here: what a handle answers
- * when its timer is gone, that forged ones name nobody, that nothing changes
- * when there is no memory, and that all of it is given back.
+ * and go.  What the model cannot see is demanded on the way: that handles
+ * answer as they should, see engine_pool_handles.h; that nothing changes when
+ * there is no memory, and that all of it is given back.
  */
 #include "engine_common.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include <tickwheel/pool.h>
-
-#include "memory.h"
-
-/* How the last arming of a timer ended, if it did. */
-enum fate {
-    FATE_NONE,
-    FATE_ARMED,
-    FATE_KEPT,
-    FATE_LET_GO, /* popped, kept, then cancelled */
-    FATE_CANCELLED,
-    FATE_DONE,
-};
-
-struct pooled {
-    tkw_handle handle; /* of the last arming; 0: never armed */
-    tkw_handle older;  /* one before that */
-    tkw_tick deadline;
-    enum fate fate;
-};
-
-struct pool_engine {
-    struct tkw_pool *pool;
-    struct memory memory;
-    bool is_oom;
-    bool is_unfinished; /* the last advance said false */
-    size_t reserved;    /* armings that cannot fail */
-    uint32_t arms;
-    uint32_t pops;
-    uint32_t ends;
-    size_t timer_count;
-    struct pooled timers[];
-};
-
-static void demand(bool is_so, const char *what, int line)
-{
-    if (is_so)
-        return;
-    fprintf(stderr, "engine_pool.c:%d: not so: %s\n", line, what);
-    abort();
-}
-
-#define DEMAND(condition) demand((condition), #condition, __LINE__)
+#include "engine_pool_handles.h"
 
 static int open_pool(struct pool_engine *self, const struct world *world)
 {
@@ -108,160 +66,16 @@ static void unmake(void *engine)
     free(self);
 }
 
-static bool is_live(enum tkw_state state)
-{
-    return state == TKW_PENDING || state == TKW_READY || state == TKW_KEPT;
-}
-
-/* May a timer of this fate have this state?  A place may be used again. */
-static bool fits(enum fate fate, enum tkw_state state)
-{
-    switch (fate) {
-    case FATE_NONE:
-        return state == TKW_STALE;
-    case FATE_ARMED:
-        return state == TKW_PENDING || state == TKW_READY;
-    case FATE_KEPT:
-        return state == TKW_KEPT;
-    case FATE_LET_GO:
-        return !is_live(state);
-    case FATE_CANCELLED:
-        return state == TKW_CANCELLED || state == TKW_STALE;
-    case FATE_DONE:
-        return state == TKW_DONE || state == TKW_STALE;
-    }
-    return false;
-}
-
-/* What a shot says must be what was given. */
-static void verify_shot(struct pool_engine *self, const struct tkw_shot *shot)
-{
-    DEMAND(shot->user.word < self->timer_count);
-    const struct pooled *timer = &self->timers[shot->user.word];
-
-    DEMAND(shot->user.pointer == timer);
-    DEMAND(shot->handle == timer->handle);
-    DEMAND(shot->deadline == timer->deadline);
-}
-
-static enum tkw_state query(struct pool_engine *self, uint64_t id)
-{
-    const struct pooled *timer = &self->timers[id];
-    struct tkw_shot shot;
-    enum tkw_state state = tkw_pool_query(self->pool, timer->handle, &shot);
-
-    if (is_live(state))
-        verify_shot(self, &shot);
-    if (state == TKW_PENDING || state == TKW_READY) {
-        bool is_due = timer->deadline != TKW_NEVER &&
-                      timer->deadline <= tkw_pool_now(self->pool);
-        DEMAND((state == TKW_READY) == is_due);
-    }
-    return state;
-}
-
 static bool is_armed(void *engine, uint64_t id)
 {
     struct pool_engine *self = engine;
-    enum tkw_state state = query(self, id);
+    enum tkw_state state = pooled_query(self, id);
 
     /* Armed or not is for the judge to say. */
-    if (!fits(FATE_ARMED, state))
+    if (!pooled_fits(FATE_ARMED, state))
         DEMAND(self->timers[id].fate == FATE_ARMED ||
-               fits(self->timers[id].fate, state));
-    return fits(FATE_ARMED, state);
-}
-
-/* What must be the same after a call that did nothing. */
-struct view {
-    size_t count;
-    tkw_tick next;
-    tkw_tick now;
-    struct tkw_pool_figures counters;
-};
-
-static struct view look(const struct pool_engine *self)
-{
-    return (struct view){tkw_pool_count(self->pool), tkw_pool_next(self->pool),
-                         tkw_pool_now(self->pool),
-                         tkw_pool_counters(self->pool)};
-}
-
-static void verify_unchanged(const struct pool_engine *self, struct view view)
-{
-    struct view after = look(self);
-
-    DEMAND(after.count == view.count);
-    DEMAND(after.next == view.next);
-    DEMAND(after.now == view.now);
-    DEMAND(after.counters.work.armed == view.counters.work.armed);
-    DEMAND(after.counters.work.cancelled == view.counters.work.cancelled);
-    DEMAND(after.counters.entries == view.counters.entries);
-    DEMAND(after.counters.dead == view.counters.dead);
-}
-
-/* A handle that names no timer: whatever is asked, the answer is no. */
-static void verify_nobody(struct pool_engine *self, tkw_handle handle)
-{
-    struct view view = look(self);
-    tkw_tick soon = tkw_tick_after(view.now, 1);
-
-    DEMAND(!is_live(tkw_pool_query(self->pool, handle, NULL)));
-    DEMAND(!tkw_pool_cancel(self->pool, handle));
-    DEMAND(tkw_pool_rearm(self->pool, handle, soon) == 0);
-    DEMAND(tkw_pool_postpone(self->pool, handle, TKW_NEVER) == 0);
-    verify_unchanged(self, view);
-}
-
-static bool is_held(const struct pooled *timer)
-{
-    return timer->fate == FATE_ARMED || timer->fate == FATE_KEPT;
-}
-
-static void verify_forged(struct pool_engine *self, tkw_handle handle)
-{
-    for (size_t id = 0; id < self->timer_count; id++)
-        if (is_held(&self->timers[id]) && self->timers[id].handle == handle)
-            return; /* not forged after all */
-    verify_nobody(self, handle);
-}
-
-/* Handles that were never given out, made from one that was. */
-static void forge(struct pool_engine *self, tkw_handle handle)
-{
-    tkw_handle bit = UINT64_C(1) << self->ends / 16 % 64;
-
-    DEMAND(tkw_pool_query(self->pool, 0, NULL) == TKW_STALE);
-    DEMAND(tkw_pool_query(self->pool, UINT64_MAX, NULL) == TKW_STALE);
-    DEMAND(tkw_pool_query(self->pool, handle | UINT32_MAX, NULL) == TKW_STALE);
-    verify_nobody(self, 0);
-    verify_nobody(self, UINT64_MAX);
-    verify_forged(self, handle ^ bit);
-    verify_forged(self, handle + bit);
-    verify_forged(self, handle - bit);
-    verify_forged(self, handle ^ 1);
-    verify_forged(self, handle & UINT32_MAX);
-    verify_forged(self, handle | UINT32_MAX);
-}
-
-/* A timer is gone, or kept: now and then, see that it is. */
-static void end(struct pool_engine *self, uint64_t id, enum fate fate)
-{
-    struct pooled *timer = &self->timers[id];
-    enum tkw_state state = query(self, id);
-
-    timer->fate = fate;
-    DEMAND(fits(fate, state));
-    DEMAND(state != TKW_STALE); /* used again by whom? */
-    if (fate != FATE_KEPT && self->ends % 4 == 0)
-        verify_nobody(self, timer->handle);
-    if (fate == FATE_KEPT)
-        DEMAND(tkw_pool_postpone(self->pool, timer->handle, 0) == 0);
-    if (self->ends % 16 == 0) {
-        forge(self, timer->handle);
-        verify_nobody(self, timer->older);
-    }
-    self->ends++;
+               pooled_fits(self->timers[id].fate, state));
+    return pooled_fits(FATE_ARMED, state);
 }
 
 /* One arming, under the handle there is or a new one.  0 or -ENOMEM. */
@@ -271,7 +85,7 @@ static int try_arm(struct pool_engine *self, uint64_t id, tkw_tick deadline)
     struct tkw_user user = {.pointer = timer, .word = id};
     tkw_handle handle = 0;
 
-    if (is_held(timer)) {
+    if (pooled_is_held(timer)) {
         int result = tkw_pool_rearm(self->pool, timer->handle, deadline);
 
         DEMAND(result == 1 || result == -ENOMEM);
@@ -304,7 +118,7 @@ static void insist(struct pool_engine *self, uint64_t id, tkw_tick deadline,
     uint64_t failures = memory->failures;
 
     if (self->is_oom) {
-        struct view view = look(self);
+        struct pooled_view view = pooled_look(self);
         bool is_reserved = self->reserved > 0;
 
         self->reserved -= is_reserved;
@@ -315,8 +129,8 @@ static void insist(struct pool_engine *self, uint64_t id, tkw_tick deadline,
             return;
         DEMAND(!is_reserved);
         DEMAND(memory->failures > failures);
-        verify_unchanged(self, view);
-        DEMAND(fits(self->timers[id].fate, query(self, id)));
+        pooled_verify_unchanged(self, view);
+        DEMAND(pooled_fits(self->timers[id].fate, pooled_query(self, id)));
         DEMAND(tkw_pool_check(self->pool));
     }
     memory->mode = MEMORY_PLENTY;
@@ -327,14 +141,14 @@ static void insist(struct pool_engine *self, uint64_t id, tkw_tick deadline,
 /* Now and then the next few armings must do without any memory. */
 static void reserve(struct pool_engine *self)
 {
-    struct view view = look(self);
+    struct pooled_view view = pooled_look(self);
     size_t n = 1 + self->arms / 32 % 8;
 
     self->memory.mode = MEMORY_SCARCE;
     int error = tkw_pool_reserve(self->pool, n);
     self->memory.mode = MEMORY_FORBIDDEN;
     DEMAND(error == 0 || error == -ENOMEM);
-    verify_unchanged(self, view);
+    pooled_verify_unchanged(self, view);
     if (error == 0)
         self->reserved = n;
 }
@@ -346,9 +160,9 @@ static bool cancel(void *engine, uint64_t id)
     bool was_armed = tkw_pool_cancel(self->pool, timer->handle);
 
     if (was_armed)
-        end(self, id, FATE_CANCELLED);
+        pooled_end(self, id, FATE_CANCELLED);
     else if (timer->fate == FATE_KEPT)
-        end(self, id, FATE_LET_GO);
+        pooled_end(self, id, FATE_LET_GO);
     return was_armed;
 }
 
@@ -377,8 +191,8 @@ static bool postpone(void *engine, uint64_t id, tkw_tick deadline)
 
     /* In an unfinished tick those of that tick may be in line already. */
     tkw_tick tick = tkw_pool_now(self->pool) + self->is_unfinished;
-    bool is_lazy = query(self, id) == TKW_PENDING && timer->deadline > tick &&
-                   deadline > timer->deadline;
+    bool is_lazy = pooled_query(self, id) == TKW_PENDING &&
+                   timer->deadline > tick && deadline > timer->deadline;
     uint64_t requests = self->memory.requests;
     insist(self, id, deadline, try_postpone);
     DEMAND(!is_lazy || self->memory.requests == requests);
@@ -402,8 +216,8 @@ static bool advance(void *engine, tkw_tick to, size_t budget)
 static uint64_t take(struct pool_engine *self, const struct tkw_shot *shot,
                      enum fate fate)
 {
-    verify_shot(self, shot);
-    end(self, shot->user.word, fate);
+    pooled_verify_shot(self, shot);
+    pooled_end(self, shot->user.word, fate);
     return shot->user.word;
 }
 
@@ -504,7 +318,7 @@ static size_t walk(void *engine, uint64_t divisor, uint64_t *ids)
 
     for (struct tkw_shot shot; visited <= self->timer_count &&
                                tkw_pool_walk(self->pool, &state, &shot);) {
-        verify_shot(self, &shot);
+        pooled_verify_shot(self, &shot);
         ids[visited] = shot.user.word;
         if (divisor != 0 && ids[visited] % divisor == 0)
             cancel(self, ids[visited]);

@@ -1,6 +1,6 @@
 /*
  * judge.c - after every operation: the answer, the time, the count, the next
- * wake-up; after every advance: the work it took; now and then: everything.
+ * wake-up; now and then: everything.  What it took is for judge_work.c.
  *
  * The oracle says what is right.  Where a law leaves room (which tick a budget
  * stops at, which timer a drain takes) the engine's answer is tested for being
@@ -8,33 +8,9 @@
  */
 #include "judge.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
-static bool holds(const struct claim *claim)
-{
-    switch (claim->relation) {
-    case EQUAL:
-        return claim->actual == claim->expected;
-    case AT_MOST:
-        return claim->actual <= claim->expected;
-    case AT_LEAST:
-        return claim->actual >= claim->expected;
-    case BELOW:
-        return claim->actual < claim->expected;
-    case ABOVE:
-        return claim->actual > claim->expected;
-    }
-    return false;
-}
-
-static inline void expect(struct judge *judge, struct claim claim)
-{
-    if (holds(&claim) || judge->has_failed)
-        return;
-    judge->has_failed = true;
-    judge->failure = claim;
-}
+#include "judge_work.h"
 
 /* The latest tick whose slots may have fallen already. */
 static tkw_tick reached(const struct judge *judge)
@@ -65,22 +41,6 @@ static void meddle(struct judge *judge)
 {
     judge->meddled += judge->is_unfinished;
     judge->idle_stops = 0;
-}
-
-/*
- * L16: what cancelling leaves behind does not pile up.  It is cleared away by
- * and by as timers are armed, so that it is held against the most that ever
- * were armed at a time; a round over all slots takes its time, too.
- */
-static void judge_dead(struct judge *judge)
-{
-    struct work work = judge->engine->work(judge->self);
-    uint64_t live = oracle_count(&judge->oracle);
-
-    if (live > judge->live_max)
-        judge->live_max = live;
-    expect(judge, (struct claim){"L16", CALL_DEAD, 0, work.dead, AT_MOST,
-                                 judge->dead_slack + 4 * judge->live_max});
 }
 
 static void do_arm(struct judge *judge, struct op *op)
@@ -202,117 +162,24 @@ static void do_walk(struct judge *judge, struct op *op)
     }
 }
 
-/*
- * What became ready by an advance.  A timer armed in the middle of an advance
- * may have been for the very tick under way: that costs the advance nothing.
- */
-struct expiry {
-    uint64_t count;
-    uint64_t late; /* of these, armed in the middle of an advance */
-};
-
 /* Follow the engine to its tick. */
-static struct expiry expire(struct judge *judge, tkw_tick now)
+static void expire(struct judge *judge, tkw_tick now, struct stride *stride)
 {
-    struct expiry expiry = {.count = oracle_advance(&judge->oracle, now)};
-
-    for (size_t i = 0; i < expiry.count; i++) {
+    stride->expired = oracle_advance(&judge->oracle, now);
+    for (size_t i = 0; i < stride->expired; i++) {
         uint64_t id = oracle_ready_from_end(&judge->oracle, i);
 
         ledger_end(&judge->ledger, id, now);
-        expiry.late += judge->ledger.filings[id].is_late;
+        stride->late += judge->ledger.filings[id].is_late;
     }
-    judge->expired += expiry.count;
-    return expiry;
-}
-
-/* L9: a stop is in order, and it does get on. */
-static void judge_stop(struct judge *judge, const struct op *op, bool is_idle)
-{
-    judge->stops++;
-    if (op->budget == 0)
-        return;
-    if (!is_idle || judge->idle_stops == 0)
-        judge->idle_max =
-            oracle_count(&judge->oracle) + judge->work.entries + 1;
-    judge->idle_stops = is_idle ? judge->idle_stops + 1 : 0;
-    expect(judge, (struct claim){"L9", CALL_IDLE_STOPS, 0, judge->idle_stops,
-                                 AT_MOST, judge->idle_max});
-}
-
-static uint64_t moves(struct work work)
-{
-    return work.falls + work.refiles + work.passes;
-}
-
-/*
- * L9: no more timers touched than the budget allows.  Timers expired on a tick
- * that is not finished do not show: so what is left of a budget is carried on
- * until the advance is done.  (Where a slot can expire as a whole, with no
- * timer touched, the moves alone are held against the budget.)
- */
-static void judge_budget(struct judge *judge, const struct op *op,
-                         uint64_t moves_before, uint64_t expired)
-{
-    if (op->budget != NO_BUDGET && !judge->engine->is_exact) {
-        expect(judge, (struct claim){"L9", CALL_MOVES, 0, moves(judge->work),
-                                     AT_MOST, moves_before + op->budget});
-    } else if (op->budget != NO_BUDGET) {
-        judge->allowance += op->budget;
-        expect(judge, (struct claim){"L9", CALL_TOUCHED, 0, expired, AT_MOST,
-                                     judge->allowance});
-        judge->allowance += moves_before - expired;
-        expect(judge, (struct claim){"L9", CALL_MOVES, 0, moves(judge->work),
-                                     AT_MOST, judge->allowance});
-        judge->allowance -= moves(judge->work);
-    }
-    if (op->result)
-        judge->allowance = 0;
-}
-
-/* L7: no slot is visited in vain, and no wake-up is. */
-static void judge_visits(struct judge *judge, const struct op *op,
-                         struct work before, uint64_t expired)
-{
-    struct work after = judge->work;
-
-    if (!judge->ledger.ladder.is_rounds)
-        expect(judge,
-               (struct claim){"L7", CALL_PASSES, 0, after.passes, EQUAL, 0});
-    /* What was taken in hand before, or is still, cannot be told apart. */
-    if (judge->is_unfinished || !op->result)
-        return;
-    if (!judge->engine->is_exact)
-        return;
-    expect(judge, (struct claim){"L7", CALL_VISITS, 0, after.visits, AT_MOST,
-                                 before.visits + moves(after) - moves(before) +
-                                     expired});
-    if (op->tick == judge->next && op->tick != TKW_NEVER &&
-        oracle_ready_count(&judge->oracle) == 0)
-        expect(judge, (struct claim){"L7", CALL_MOVES, 0, moves(after), ABOVE,
-                                     moves(before)});
-}
-
-/*
- * L7: the hand passes over what lies in the ring once a turn, dead or not.
- * Where a turn begins and ends is not known, and it may be done ahead of time.
- */
-static void judge_passes(struct judge *judge, struct work before, tkw_tick old)
-{
-    const struct ladder *ladder = &judge->ledger.ladder;
-    uint64_t turns = (judge->farthest - old) / ladder_turn(ladder) + 2;
-
-    if (ladder->is_rounds && turns < UINT32_MAX)
-        expect(judge,
-               (struct claim){"L7", CALL_PASSES, 0, judge->work.passes, AT_MOST,
-                              before.passes + before.entries * turns});
+    judge->expired += stride->expired;
 }
 
 static void do_advance(struct judge *judge, struct op *op)
 {
     struct oracle *oracle = &judge->oracle;
-    struct work before = judge->engine->work(judge->self);
-    tkw_tick old = oracle->now;
+    struct stride stride = {.before = judge->engine->work(judge->self),
+                            .from = oracle->now};
 
     op->result = judge->engine->advance(judge->self, op->tick, op->budget);
     tkw_tick now = judge->engine->now(judge->self);
@@ -322,32 +189,21 @@ static void do_advance(struct judge *judge, struct op *op)
 
     if (op->result || op->budget == NO_BUDGET) {
         /* Even standing still finishes the tick that was begun. */
-        bool is_more = judge->is_unfinished && op->tick == old;
+        bool is_more = judge->is_unfinished && op->tick == stride.from;
         expect(judge, (struct claim){"L2", CALL_NOW, 0, now, EQUAL,
                                      op->tick + is_more});
     } else {
         expect(judge, (struct claim){"L9", CALL_NOW, 0, now, AT_MOST,
                                      op->tick - !judge->is_unfinished});
-        expect(judge, (struct claim){"L9", CALL_NOW, 0, now, AT_LEAST, old});
+        expect(judge,
+               (struct claim){"L9", CALL_NOW, 0, now, AT_LEAST, stride.from});
     }
     if (judge->has_failed)
         return;
 
-    struct expiry expiry = expire(judge, now);
-    judge_budget(judge, op, moves(before), expiry.count - expiry.late);
-    judge_visits(judge, op, before, expiry.count);
-    if (!judge->engine->is_exact)
-        judge_passes(judge, before, old);
-    judge->wakes += op->result && !judge->is_unfinished && op->tick > old &&
-                    op->tick == judge->next && op->tick != TKW_NEVER;
-    if (!op->result)
-        judge_stop(judge, op,
-                   now == old && moves(judge->work) == moves(before));
-    else
-        judge->idle_stops = 0;
+    expire(judge, now, &stride);
+    judge_stride(judge, op, &stride);
     judge->is_unfinished = !op->result;
-    expect(judge, (struct claim){"L9", CALL_STOPS, 0, judge->work.stops, EQUAL,
-                                 judge->stops});
 }
 
 /* A postponed timer may wake once, even if it is never due any more (L7). */
@@ -481,85 +337,14 @@ bool judge_do(struct judge *judge, struct op *op)
     return !judge->has_failed;
 }
 
-/* What exact engines may have done, timer by timer. */
-static void judge_sums(struct judge *judge, struct work work, uint32_t levels)
-{
-    struct ledger *ledger = &judge->ledger;
-
-    expect(judge,
-           (struct claim){"L6", CALL_FALLS, 0, work.falls, AT_MOST,
-                          ledger->falls_max + work.refiles * (levels - 1)});
-    if (ledger->passes_max < UINT64_MAX - work.refiles)
-        expect(judge, (struct claim){"L6", CALL_PASSES, 0, work.passes, AT_MOST,
-                                     ledger->passes_max + work.refiles});
-    /* In an unfinished tick, what has expired is in no sum yet. */
-    uint64_t in_hand = judge->is_unfinished ? judge->oracle.pending_count : 0;
-    expect(judge, (struct claim){"L7", CALL_VISITS, 0, work.visits, AT_MOST,
-                                 moves(work) + judge->expired + judge->meddled +
-                                     work.stops + in_hand});
-}
-
-/*
- * What any engine may have done.  Whatever is filed falls at most levels-1
- * times, to be filed anew then or passed over, even if it is dead; and every
- * visit and every wake-up is for something in a slot of some level.
- */
-static void judge_rough_sums(struct judge *judge, struct work work,
-                             uint32_t levels)
-{
-    uint64_t filed = judge->filings + work.refiles + work.passes;
-
-    expect(judge, (struct claim){"L6", CALL_FALLS, 0, work.falls, AT_MOST,
-                                 filed * (levels - 1)});
-    expect(judge, (struct claim){"L7", CALL_VISITS, 0, work.visits, AT_MOST,
-                                 filed * (levels + 1)});
-    expect(judge, (struct claim){"L7", CALL_WAKES, 0, judge->wakes, AT_MOST,
-                                 filed * (levels + 1)});
-}
-
-/*
- * L7: with nothing armed, what is dead soon asks for nothing any more.  (It may
- * lie any number of turns ahead in a ring.)  This ends the engine's story: the
- * oracle does not follow.
- */
-static void judge_silence(struct judge *judge, uint32_t levels)
-{
-    const struct engine *engine = judge->engine;
-    uint64_t wakes = 0, wakes_max;
-
-    if (judge->ledger.ladder.is_rounds || judge->is_unfinished)
-        return;
-    while (engine->drain(judge->self) != NO_TIMER)
-        ;
-    wakes_max = (engine->work(judge->self).entries + 1) * (levels + 1);
-    for (tkw_tick next, now = engine->now(judge->self);
-         (next = engine->next(judge->self)) != TKW_NEVER && !judge->has_failed;
-         now = next) {
-        expect(judge, (struct claim){"L8", CALL_NEXT, 0, next, ABOVE, now});
-        expect(judge, (struct claim){"L7", CALL_WAKES, 0, ++wakes, AT_MOST,
-                                     wakes_max});
-        if (!judge->has_failed)
-            engine->advance(judge->self, next, NO_BUDGET);
-    }
-}
-
 bool judge_finish(struct judge *judge)
 {
-    uint32_t levels = judge->engine->level_count(judge->self);
-
     if (judge->has_failed)
         return false;
     judge_all(judge);
     for (uint64_t id = 0; id < judge->oracle.timer_count; id++)
         end_filing(judge, id);
-
-    struct work work = judge->engine->work(judge->self);
-    if (judge->engine->is_exact)
-        judge_sums(judge, work, levels);
-    judge_rough_sums(judge, work, levels);
-    if (!judge->engine->is_exact)
-        judge_silence(judge, levels);
-    judge->work = work;
+    judge_whole(judge);
     return !judge->has_failed;
 }
 

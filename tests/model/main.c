@@ -1,11 +1,11 @@
 /*
  * main.c - the model test: random operations against a sorted array.
  *
- *     engine.h     what is under test          generate.c   which operations
- *     oracle.c     what must come of them      judge.c      does it?
- *     ledger.c     how much work it may be     run.c        many cases
- *     trial.c      one case, in a child        shrink.c     a smaller one
- *     reproduce.c  ... as a C program
+ *     engine.h     what is under test          generate.c    which operations
+ *     oracle.c     what must come of them      judge.c       does it?
+ *     ledger.c     how much work it may be     judge_work.c  is it?
+ *     run.c        many cases                  trial.c       one, in a child
+ *     shrink.c     a smaller one               reproduce.c   ... in C
  */
 #define _POSIX_C_SOURCE 200809L
 

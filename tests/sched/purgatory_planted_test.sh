@@ -7,8 +7,8 @@
 set -eu
 
 test=purgatory_planted_test
-scenarios='service_scene monitor_scene monitor_races purgatory_scene
-    purgatory_actors purgatory_races purgatory_races_complete
+scenarios='service_scene service_probe monitor_scene monitor_races
+    purgatory_scene purgatory_actors purgatory_races purgatory_races_complete
     purgatory_races_watch purgatory_races_cancel purgatory_races_release
     purgatory_races_close'
 # shellcheck source=tests/sched/planted.sh

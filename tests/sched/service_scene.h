@@ -168,4 +168,8 @@ int probe_cancel_sync(struct probe *probe);
 
 enum tkw_state probe_state(const struct probe *probe);
 
+/* At rest: every arming has one outcome or is pending.  Returns how many are
+ * pending. */
+unsigned probe_check(const struct probe *probe);
+
 #endif
