@@ -2,7 +2,8 @@
  * tickwheel.h - everything that needs no other library than Linux has.
  *
  * Include the header of a layer, such as tickwheel/wheel.h, to have no more
- * than that: dial.h, wheel.h and pool.h are for any system.  tickwheel/libuv.h and libevent.h are not included here.
+ * than that: dial.h, wheel.h and pool.h are for any system.  tickwheel/libuv.h
+ * and libevent.h are not included here.
  */
 #ifndef TICKWHEEL_H
 #define TICKWHEEL_H

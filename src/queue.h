@@ -106,8 +106,8 @@ static inline void scouts_begin(struct scouts *scouts,
 }
 
 /*
- * Let the first timer leave; prefetch the one behind it, and send the scout on.  A
- * scout that meets the first is told the head of the lane, as is one just
+ * Let the first timer leave; prefetch the one behind it, and send the scout on.
+ * A scout that meets the first is told the head of the lane, as is one just
  * behind it: scouts are never on a timer that has left.
  */
 static inline void queue_leave(struct tkw_queue *queue, struct tkw_timer *first,

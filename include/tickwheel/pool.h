@@ -58,8 +58,8 @@ typedef uint64_t tkw_handle;
 /* Armed timers a pool can hold at most. */
 #define TKW_POOL_TIMERS_MAX ((UINT32_C(1) << 27) - 1)
 
-/* Where memory comes from.  `allocate` may return NULL at any time.  Neither may
- * call whatever it allocates for, which may hold a lock. */
+/* Where memory comes from.  `allocate` may return NULL at any time.  Neither
+ * may call whatever it allocates for, which may hold a lock. */
 struct tkw_allocator {
     void *(*allocate)(void *context, size_t bytes); /* aligned as malloc's */
     void (*release)(void *context, void *memory, size_t bytes);
