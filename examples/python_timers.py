@@ -6,6 +6,9 @@ Python.  ctypes lets a thread of the library call Python safely.  Keep what is
 called back referenced for as long as its timer is pending.
 
     python3 python_timers.py [PATH OF libtickwheel.so]
+
+A library that is installed is found without a path; otherwise it is where you
+have built it: build/libtickwheel.so after `cmake -B build && cmake --build build`.
 """
 
 import ctypes
@@ -42,7 +45,12 @@ def load(path):
 
 
 def main():
-    library = load(sys.argv[1] if len(sys.argv) > 1 else "libtickwheel.so.0.9")
+    path = sys.argv[1] if len(sys.argv) > 1 else "libtickwheel.so.0.10"
+    try:
+        library = load(path)
+    except OSError as error:
+        sys.exit(f"{error}\nGive the path of libtickwheel.so: it is where you have "
+                 "built it, build/libtickwheel.so, say.")
     print("tickwheel", library.tkw_version().decode())
 
     service = ctypes.c_void_p()

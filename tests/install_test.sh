@@ -49,7 +49,7 @@ declared "$include"/*.h >"$work/declared"
 shown "$lib/libtickwheel.so" | diff "$work/declared" - || fail "libtickwheel.so shows something else"
 declared "$include"/{version,dial,wheel,pool,key,idle}.h >"$work/core"
 shown "$lib/libtickwheel-core.so" | diff "$work/core" - || fail "libtickwheel-core.so shows something else"
-nm -D "$lib/libtickwheel.so" | grep ' T tkw_version@@TICKWHEEL_0.9$' >/dev/null || fail "symbols have no version"
+nm -D "$lib/libtickwheel.so" | grep ' T tkw_version@@TICKWHEEL_0.10$' >/dev/null || fail "symbols have no version"
 ! nm -D --undefined-only "$lib/libtickwheel-core.so" | grep pthread >/dev/null || fail "the core needs threads"
 # In the static library all names that can clash with yours are ours; the probes
 # share one with everybody else's.

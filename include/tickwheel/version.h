@@ -4,7 +4,7 @@
  *     printf("compiled for %s, running %s\n", TKW_VERSION, tkw_version());
  *
  * Versions are semantic.  Until 1.0 a new minor version may change the
- * interface, and is another library to the linker (libtickwheel.so.0.9); from
+ * interface, and is another library to the linker (libtickwheel.so.0.10); from
  * 1.0 on only a new major version may.  A patch changes neither.
  *
  * Threads: *any thread*.
@@ -20,9 +20,9 @@ extern "C" {
 
 /* What is compiled against. */
 #define TKW_VERSION_MAJOR 0
-#define TKW_VERSION_MINOR 9
+#define TKW_VERSION_MINOR 10
 #define TKW_VERSION_PATCH 0
-#define TKW_VERSION "0.9.0"
+#define TKW_VERSION "0.10.0"
 
 /* What is being run, as TKW_VERSION is written.  A later patch may take the
  * place of what was compiled against. */
