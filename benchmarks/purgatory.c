@@ -190,7 +190,7 @@ static const char header_text[] =
     "share of the service.  No operation expires, and all are accounted for.\n";
 
 static const char usage_text[] =
-    "usage: bench_purgatory [OPTION...]\n"
+    "usage: ./run bench-purgatory [OPTION...]\n"
     "\n"
     "Measures operations that are watched on two keys and completed before\n"
     "their time, beside the obvious way to do it, 100,000 and a million\n"
@@ -201,6 +201,13 @@ static const char usage_text[] =
     "                   each, once\n"
     "    --ms N         milliseconds for each measurement; default 700\n"
     "    --repeats N    1 to 10; default 2\n";
+
+/* After what is wrong was said. */
+static int refuse(void)
+{
+    fputs("see ./run bench-purgatory --help\n", stderr);
+    return 2;
+}
 
 static void report_all(size_t most, uint64_t for_ns, unsigned repeats)
 {
@@ -228,6 +235,8 @@ int main(int count, char **texts)
     size_t most = 1000000;
     unsigned ms = 700;
     unsigned repeats = 2;
+    static char name[] = "bench-purgatory"; /* getopt tells it */
+    texts[0] = name;
     for (int option;
          (option = getopt_long(count, texts, "h", known, NULL)) != -1;) {
         switch (option) {
@@ -240,21 +249,20 @@ int main(int count, char **texts)
             repeats = 1;
             break;
         case 'm':
-            ms = trial_option("ms", optarg, 60000);
+            ms = trial_option("bench-purgatory: --ms", optarg, 60000);
             break;
         case 'r':
-            repeats = trial_option("repeats", optarg, 10);
+            repeats = trial_option("bench-purgatory: --repeats", optarg, 10);
             break;
         default:
-            return 2;
+            return refuse();
         }
         if (ms == 0 || repeats == 0)
-            return 2;
+            return refuse();
     }
     if (optind < count) {
-        fprintf(stderr, "bench_purgatory: what is '%s'? see --help\n",
-                texts[optind]);
-        return 2;
+        fprintf(stderr, "bench-purgatory: what is '%s'?\n", texts[optind]);
+        return refuse();
     }
     report_all(most, ms * TKW_MILLISECOND, repeats);
     return 0;

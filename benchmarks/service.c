@@ -155,6 +155,13 @@ static const char usage_text[] =
     "        plan       plans, many at once, owners, periods, asking\n"
     "    --repeats N    1 to 32; default 3\n";
 
+/* After what is wrong was said. */
+static int refuse(void)
+{
+    fputs("see ./run bench-service --help\n", stderr);
+    return 2;
+}
+
 static bool take_option(struct bench *bench, int option)
 {
     char *end;
@@ -196,6 +203,8 @@ int main(int count, char **texts)
                                            .idle_ns = 2 * TKW_SECOND,
                                            .lead_ns = 400 * TKW_MILLISECOND},
                                  .repeats = 3};
+    static char name[] = "bench-service"; /* getopt tells it */
+    texts[0] = name;
     for (int option;
          (option = getopt_long(count, texts, "h", known, NULL)) != -1;) {
         if (option == 'h') {
@@ -203,18 +212,16 @@ int main(int count, char **texts)
             return 0;
         }
         if (!take_option(&bench, option))
-            return 2;
+            return refuse();
     }
     if (optind < count) {
-        fprintf(stderr, "bench-service: what is '%s'? see --help\n",
-                texts[optind]);
-        return 2;
+        fprintf(stderr, "bench-service: what is '%s'?\n", texts[optind]);
+        return refuse();
     }
     choose_all(&bench);
     if (bench.count == 0) {
-        fprintf(stderr, "bench-service: no measurement '%s'; see --help\n",
-                bench.only);
-        return 2;
+        fprintf(stderr, "bench-service: what is '%s'?\n", bench.only);
+        return refuse();
     }
 
     for (unsigned r = 0; r < bench.repeats; r++)

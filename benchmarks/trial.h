@@ -45,8 +45,8 @@ double trial_cpu_ns(void);
 /* The memory that can be had without swapping. */
 size_t trial_available_bytes(void);
 
-/* A number from the command line, 1 to `most`; if it is none, say so and return
- * 0. */
+/* A number from the command line, 1 to `most`; if it is none, say so, of the
+ * program and option `name`, and return 0. */
 unsigned trial_option(const char *name, const char *text, unsigned most);
 
 #endif

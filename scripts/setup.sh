@@ -1,4 +1,5 @@
-# Sourced by ./run and ./check: install what is missing, find the generator.
+# Sourced by ./run, ./check, ./bench and what they call: install what is missing,
+# find the generator.
 # shellcheck shell=bash
 
 # need PACKAGE...: see to it that these Debian packages are installed, or say
@@ -24,7 +25,7 @@ need() {
         fi
         as_root=(sudo)
     fi
-    echo "installing: ${missing[*]}"
+    echo "installing: ${missing[*]}" >&2
     export DEBIAN_FRONTEND=noninteractive
     if ! { "${as_root[@]}" apt-get -qq update &&
         "${as_root[@]}" apt-get -qq install -y --no-install-recommends \
