@@ -192,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LOOP_SCENES,
+        cmocka_unit_test(a_budget_below_one_is_no_bound),
         cmocka_unit_test(opening_without_memory_changes_nothing),
         cmocka_unit_test(a_timer_ends_the_loop),
     };

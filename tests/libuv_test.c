@@ -185,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LOOP_SCENES,
+        cmocka_unit_test(a_budget_below_one_is_no_bound),
         cmocka_unit_test(a_loop_takes_a_service_once),
         cmocka_unit_test(closed_is_called_once_by_the_loop),
         cmocka_unit_test(an_open_service_keeps_the_loop_alive),

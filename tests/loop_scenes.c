@@ -231,6 +231,26 @@ void a_budget_of_one_is_one_timer_a_turn(void **state)
     stage.kind->close(stage.loop);
 }
 
+/* For loops whose budget is a field of yours: any number is a good one. */
+void a_budget_below_one_is_no_bound(void **state)
+{
+    for (int budget = -1; budget <= 0; budget++) {
+        struct stage stage;
+        unsigned fired = 0;
+        stage_open(&stage, *state);
+        stage.kind->limit(stage.loop, budget);
+        for (int i = 0; i < 2 * LOOP_BUDGET; i++)
+            assert_int_equal(
+                tkw_service_arm(stage.scene.service, NULL, 100,
+                                (struct tkw_task){count_call, &fired, NULL}),
+                0);
+        tkw_hand_set(stage.scene.hand, 1100);
+        stage.kind->turn(stage.loop, true);
+        assert_int_equal(fired, 2 * LOOP_BUDGET);
+        stage_close(&stage);
+    }
+}
+
 static void arm_again_for_now(struct probe *probe)
 {
     probe->answer =

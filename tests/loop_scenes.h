@@ -17,6 +17,7 @@ void a_handler_of_the_loop_cancels_a_timer(void **state);
 void a_timer_cancels_another_that_is_due_with_it(void **state);
 void thousands_due_at_once_leave_room_for_other_events(void **state);
 void a_budget_of_one_is_one_timer_a_turn(void **state);
+void a_budget_below_one_is_no_bound(void **state);
 void a_timer_that_arms_itself_for_now_leaves_room_too(void **state);
 void closing_the_loop_leaves_timers_pending_to_be_handed_back(void **state);
 void a_loop_closed_in_a_callback_calls_no_more(void **state);
