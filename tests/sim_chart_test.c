@@ -26,6 +26,7 @@ static char *chart(const struct sim_row *rows, size_t count)
     char *picture = text_of(out);
     assert_is_xml(picture);
     assert_is_in_view(picture);
+    assert_texts_are_apart(picture);
     return picture;
 }
 
@@ -98,6 +99,44 @@ static void a_curve_is_high_where_the_worst_step_was(void **state)
     free(picture);
 }
 
+/* Or one would take it for all of the name. */
+static void a_name_that_is_cut_ends_in_dots(void **state)
+{
+    (void)state;
+    struct sim_row rows[] = {
+        row("wheel 1234567890,123456", &engine_wheel, 1, 7),
+        row("wheel 1234567890,1234567890,345", &engine_wheel, 1, 7)};
+    char *picture = chart(rows, COUNT_OF(rows));
+    assert_has(picture, ">wheel 1234567890,123456<");
+    assert_has(picture, ">wheel 1234567890,123456: at most");
+    assert_has(picture, ">wheel 1234567890,1234567890...<");
+    assert_has(picture, ">wheel 1234567890,1234...: at most");
+    free(picture);
+}
+
+/* A curve of no length cannot be seen. */
+static void a_load_of_one_tick_has_a_curve_of_one_step(void **state)
+{
+    (void)state;
+    struct sim_row rows[] = {row("wheel 20", &engine_wheel, 1, 5),
+                             row("wheel 64", &engine_wheel, 1, 0)};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        rows[i].outcome.start = rows[i].outcome.end = 77;
+        rows[i].outcome.bins[0] = rows[i].outcome.worst_moved;
+    }
+    char *picture = chart(rows, COUNT_OF(rows));
+    const char *curves = strstr(picture, "over time");
+    const char *step = strstr(curves, "<rect class=\"wheel\"");
+    assert_non_null(step);
+    assert_true(attribute(step, "width") > 300);
+    assert_true(attribute(step, "height") > 20);
+    assert_int_equal(count_of(curves, "<rect"), 1); /* 0 has no height */
+    assert_int_equal(count_of(curves, "<polygon"), 0);
+    assert_int_equal(count_of(curves, ">tick 77<"), 2);
+    assert_int_equal(count_of(curves, ">77<"), 0);
+    free(picture);
+}
+
 static void charts_of_any_number_of_rows_stay_on_the_page(void **state)
 {
     (void)state;
@@ -123,6 +162,8 @@ int main(void)
         cmocka_unit_test(the_best_of_a_chart_is_bold),
         cmocka_unit_test(a_chart_says_where_its_scale_is_logarithmic),
         cmocka_unit_test(a_curve_is_high_where_the_worst_step_was),
+        cmocka_unit_test(a_name_that_is_cut_ends_in_dots),
+        cmocka_unit_test(a_load_of_one_tick_has_a_curve_of_one_step),
         cmocka_unit_test(charts_of_any_number_of_rows_stay_on_the_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,15 +137,33 @@ static inline void stretch(struct extent *extent, double x, double y)
     extent->bottom = fmax(extent->bottom, y);
 }
 
+/* Whether the tag at `tag` has a class, with the blank before it. */
+static inline bool has_class(const char *tag, const char *class)
+{
+    const char *found = strstr(tag, class);
+    return found != NULL && found < strchr(tag, '>');
+}
+
 /* Text has no size of its own: take letters for as wide as they can be. */
+static inline double letter_width(const char *tag)
+{
+    if (has_class(tag, SVG_TINY))
+        return SVG_LETTER_SMALL * 7.5 / 11;
+    if (has_class(tag, SVG_SMALL))
+        return has_class(tag, SVG_BOLD) ? SVG_LETTER_SMALL_BOLD
+                                        : SVG_LETTER_SMALL;
+    return has_class(tag, SVG_BOLD) ? SVG_LETTER_BOLD : SVG_LETTER;
+}
+
 static inline void stretch_text(struct extent *extent, const char *tag)
 {
     const char *begin = strchr(tag, '>') + 1;
-    double letter = SVG_LETTER;
-    const char *small = strstr(tag, SVG_SMALL);
-    if (small != NULL && small < begin)
-        letter = SVG_LETTER_SMALL;
-    double width = letter * (double)(strchr(begin, '<') - begin);
+    double width = 0;
+    for (const char *c = begin; *c != '<'; c++) {
+        width += letter_width(tag);
+        if (*c == '&')
+            c = strchr(c, ';'); /* of "&amp;", which is one letter */
+    }
     double x = attribute(tag, "x"), y = attribute(tag, "y");
     if (strncmp(begin - 8, "middle", 6) == 0)
         x -= width / 2;
@@ -235,6 +253,56 @@ static inline void assert_is_in_view(const char *picture)
     if (all.left < 0 || all.top < 0 || all.right > width || all.bottom > height)
         fail_msg("%g to %g and %g to %g are not all in %g x %g", all.left,
                  all.right, all.top, all.bottom, width, height);
+}
+
+/* The next text from here on, and what it takes up; NULL: there is none. */
+static inline const char *next_text(const char *from, struct extent *extent)
+{
+    const char *tag = strstr(from, "<text");
+    *extent = (struct extent){INFINITY, -INFINITY, INFINITY, -INFINITY};
+    if (tag != NULL)
+        stretch_text(extent, tag);
+    return tag;
+}
+
+/* Whether two texts touch, what hangs below a line included. */
+static inline bool touches(const struct extent *a, const struct extent *b)
+{
+    return a->left < b->right && b->left < a->right &&
+           a->top < b->bottom + 1.5 && b->top < a->bottom + 1.5;
+}
+
+/* A text, and what it takes up. */
+struct written {
+    const char *tag;
+    struct extent extent;
+};
+
+/* The last of these lies on none of those before. */
+static inline void assert_last_is_apart(const struct written *texts,
+                                        size_t last)
+{
+    for (size_t i = 0; i < last; i++) {
+        if (touches(&texts[i].extent, &texts[last].extent))
+            fail_msg("%.100s lies on %.100s", texts[i].tag, texts[last].tag);
+    }
+}
+
+/* No text lies on another: a caption on a label, a label on the next one.  What
+ * is defined, the numbers of slots, is none of them. */
+static inline void assert_texts_are_apart(const char *picture)
+{
+    static struct written texts[2000];
+    const char *defs = strstr(picture, "<defs>"), *tag = picture;
+    size_t count = 0;
+    while ((tag = next_text(tag + 1, &texts[count].extent)) != NULL) {
+        if (defs != NULL && tag > defs && tag < strstr(defs, "</defs>"))
+            continue;
+        texts[count].tag = tag;
+        assert_last_is_apart(texts, count);
+        assert_true(++count < COUNT_OF(texts));
+    }
+    assert_true(count > 0);
 }
 
 #endif

@@ -2,134 +2,14 @@
  * sim_picture_test.c - films: what is on them, that it is XML, and that nothing
  * lies outside the page.
  */
-#include "sim_picture_support.h"
+#include "sim_film_support.h"
 
-#include "../tools/sim/film.h"
-#include "../tools/sim/film_frame.h"
+#include "../tools/sim/film_caption.h"
 
 static const struct tkw_geometry toy = {.sizes = {64}};
 static const struct tkw_geometry binary = {.sizes = {2}};
 static const struct tkw_geometry ring = {.sizes = {512}, .beyond = TKW_ROUNDS};
 static const struct tkw_geometry usual = {0};
-
-static struct trace trace_of_ops(const struct trace_op *ops, size_t count)
-{
-    struct trace trace = {.unit = 1, .start = ops[0].time};
-    for (size_t i = 0; i < count; i++) {
-        assert_true(trace_append(&trace, ops[i]));
-        if (ops[i].key >= trace.key_count)
-            trace.key_count = ops[i].key + 1;
-    }
-    return trace;
-}
-
-#define TRACE_OF(...)                                       \
-    trace_of_ops((struct trace_op[]){__VA_ARGS__},          \
-                 sizeof((struct trace_op[]){__VA_ARGS__}) / \
-                     sizeof(struct trace_op))
-
-/* So many timers armed at 0, for deadlines spread evenly from one to another,
- * and time that goes on in steps. */
-static struct trace crowd(uint32_t count, tkw_tick from, tkw_tick to,
-                          tkw_tick stride)
-{
-    struct trace trace = {.unit = 1, .key_count = count};
-    for (uint32_t i = 0; i < count; i++)
-        assert_true(trace_append(
-            &trace,
-            (struct trace_op){.deadline = from + (to - from) * i / count,
-                              .key = i,
-                              .kind = TRACE_ARM}));
-    for (tkw_tick now = stride; stride > 0 && now < to; now += stride)
-        assert_true(trace_append(
-            &trace, (struct trace_op){.time = now, .kind = TRACE_ADVANCE}));
-    return trace;
-}
-
-struct scene {
-    const struct engine_kind *kind;
-    const struct tkw_geometry *geometry;
-    uint32_t frames_max;
-    tkw_tick from, to; /* 0: all */
-    const char *title;
-};
-
-static struct replay_outcome play(const struct trace *trace,
-                                  const struct scene *scene,
-                                  const struct replay_watcher *watcher)
-{
-    struct replay_outcome outcome;
-    assert_int_equal(replay(trace, scene->kind, scene->geometry, watcher, NULL,
-                            NULL, &outcome),
-                     0);
-    return outcome;
-}
-
-static struct film_settings settings_of(const struct trace *trace,
-                                        const struct scene *scene)
-{
-    struct replay_outcome outcome = play(trace, scene, NULL);
-    return (struct film_settings){
-        .title = scene->title != NULL ? scene->title : "a film",
-        .kind = scene->kind,
-        .geometry = scene->geometry,
-        .frames_max = scene->frames_max,
-        .events = outcome.operations + outcome.wakeups,
-        .from = scene->from > 0 ? scene->from : outcome.start,
-        .to = scene->to > 0 ? scene->to : outcome.end,
-    };
-}
-
-/* The film of a trace, which is closed; the picture is to be freed. */
-static char *shoot(struct trace trace, struct scene scene)
-{
-    struct film_settings settings = settings_of(&trace, &scene);
-    struct film *film = film_open(&trace, &settings);
-    assert_non_null(film);
-    struct replay_watcher watcher = film_watcher(film);
-    play(&trace, &scene, &watcher);
-
-    FILE *out = tmpfile();
-    assert_non_null(out);
-    assert_true(film_write(film, out));
-    film_close(film);
-    trace_close(&trace);
-    char *picture = text_of(out);
-    assert_is_xml(picture);
-    assert_is_in_view(picture);
-    return picture;
-}
-
-static unsigned frame_count(const char *picture)
-{
-    return count_of(picture, "<g class=\"frame\">");
-}
-
-/* The beginning of a frame, from 0 on. */
-static const char *frame_at(const char *picture, unsigned number)
-{
-    const char *frame = strstr(picture, "<g class=\"frame\">");
-    for (; frame != NULL && number > 0; number--)
-        frame = strstr(frame + 1, "<g class=\"frame\">");
-    assert_non_null(frame);
-    return frame;
-}
-
-/* The middle of a slot of a frame whose dial has so many rings of 20. */
-static struct svg_point slot_middle(const char *frame, unsigned rings,
-                                    unsigned level, unsigned slot)
-{
-    const char *dial = strstr(frame, "<use");
-    double width = (double)(FRAME_RADIUS - FRAME_HOLE) / rings;
-    return svg_on_circle(attribute(dial, "x"), attribute(dial, "y"),
-                         FRAME_HOLE + width * (level - 0.5), (slot + 0.5) / 20);
-}
-
-static void assert_near(struct svg_point a, struct svg_point b)
-{
-    if (hypot(a.x - b.x, a.y - b.y) > 0.1)
-        fail_msg("%g, %g is not %g, %g", a.x, a.y, b.x, b.y);
-}
 
 static const struct trace_op example = {.deadline = 445, .kind = TRACE_ARM};
 
@@ -164,8 +44,8 @@ static void an_arrow_leads_from_the_old_slot_to_the_new_one(void **state)
     struct svg_point begin = {(left.x + right.x) / 2, (left.y + right.y) / 2};
 
     assert_true(arrow < frame_at(film, 2));
-    assert_near(begin, slot_middle(frame, 3, 3, 1));
-    assert_near(corner(arrow, 3), slot_middle(frame, 3, 2, 2));
+    assert_near(begin, in_slot(frame, 3, 1, FRAME_LEAVE));
+    assert_near(corner(arrow, 3), in_slot(frame, 2, 2, 0.5));
     free(film);
 }
 
@@ -305,6 +185,9 @@ static void a_large_ring_is_drawn_in_groups(void **state)
          c++)
         sectors++;
     assert_int_equal(sectors, 64 + 1); /* and the hand */
+    const char *defs = strstr(film, "<defs>");
+    const char *after = strstr(defs, "</defs>");
+    assert_int_equal(count_of(defs, "<line") - count_of(after, "<line"), 64);
     free(film);
 }
 
@@ -382,9 +265,180 @@ static void a_long_deadline_stays_in_its_frame(void **state)
                        {start, start + 2, 2, TRACE_ARM}),
               (struct scene){&engine_wheel, &kafka, 6, 0, start, NULL});
     assert_int_equal(frame_count(film), 3);
-    /* One, two and three beside the slot, and a line of each caption. */
-    assert_int_equal(count_of(film, ">18,446,744,073,709,551,605<"), 6 + 3);
+    /* A line of each caption; and keys of one, two and three timers, whose
+       letters are beside the slot. */
+    assert_int_equal(count_of(film, ">18,446,744,073,709,551,605<"), 3);
+    assert_int_equal(count_of(film, ">a: 18,446,744,073,709,551,605<"), 3);
+    assert_int_equal(count_of(film, ">b: 18,446,744,073,709,551,605<"), 2);
+    assert_int_equal(count_of(film, ">c: 18,446,744,073,709,551,605<"), 1);
+    assert_int_equal(count_of(film, ">a<"), 3);
+    assert_int_equal(count_of(film, ">b<"), 2);
+    assert_int_equal(count_of(film, ">c<"), 1);
+    struct extent key, legend;
+    next_text(strstr(film, ">b: 18,446"), &key); /* of c, below */
+    const char *text = strstr(film, "<text class=\"dim small\"");
+    next_text(text, &legend);
+    assert_has(text, "timers in a slot:");
+    assert_true(key.bottom < legend.top);
     free(film);
+}
+
+/* Slot 32 of level 1 is next to that of level 2. */
+static void a_label_is_on_no_slot_that_has_one(void **state)
+{
+    (void)state;
+    char *film =
+        shoot(TRACE_OF({0, 32, 0, TRACE_ARM}, {0, 32 * 64, 1, TRACE_ARM},
+                       {0, 32 * 4096, 2, TRACE_ARM}),
+              (struct scene){&engine_wheel, &toy, 20, 0, 0, NULL});
+    const char *labels = strstr(film, "<g class=\"labels\">");
+    for (unsigned i = 0; i < 2; i++)
+        labels = strstr(labels + 1, "<g class=\"labels\">");
+    struct extent first;
+    assert_has(next_text(labels, &first), ">32<");
+    double y = attribute(strstr(frame_at(film, 2), "<use"), "y");
+    double width = (FRAME_RADIUS - FRAME_HOLE) / 3.0;
+    assert_true(first.top > y + FRAME_HOLE + 1.5 * width);
+    free(film);
+}
+
+/* Or who reads along would take one timer for another. */
+static void a_timer_keeps_its_letter(void **state)
+{
+    (void)state;
+    const tkw_tick start = 1000000;
+    char *film = shoot(TRACE_OF({start, start + 7, 0, TRACE_ARM},
+                                {start, start + 9, 1, TRACE_ARM}),
+                       (struct scene){&engine_wheel, &kafka, 9, 0, 0, NULL});
+    const char *fired = frame_at(film, 2);
+    assert_has(fired, ">b: 1,000,009<");
+    const char *last = strstr(film, "<g class=\"labels\">");
+    for (const char *next;
+         (next = strstr(last + 1, "class=\"labels\"")) != NULL;)
+        last = next;
+    assert_has(last, ">b<");
+    assert_lacks(last, ">a<");
+    free(film);
+}
+
+/* Wherever it is: below the dial, where the caption is, beside it, inside. */
+static void labels_of_every_slot_are_apart(void **state)
+{
+    (void)state;
+    static const tkw_tick steps[] = {1, 20, 400};
+    char title[300] = ""; /* all along above them */
+    memset(title, 'x', sizeof title - 1);
+    for (tkw_tick slot = 1; slot < 20; slot++) {
+        for (size_t i = 0; i < COUNT_OF(steps); i++) {
+            tkw_tick a = slot * steps[i], b = a + (i > 0);
+            tkw_tick c = i < 2 ? slot * steps[i + 1] : a;
+            free(shoot(TRACE_OF({0, a, 0, TRACE_ARM}, {0, b, 1, TRACE_ARM},
+                                {0, c, 2, TRACE_ARM}),
+                       (struct scene){&engine_wheel, &kafka, 20, 0, 0, title}));
+        }
+    }
+}
+
+/* The lines of the names of levels, which lead over all rings further out. */
+static void no_line_crosses_the_number_of_a_slot(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry mixed = {.sizes = {24, 12, 20}};
+    const struct tkw_geometry *const geometries[] = {&kafka, &mixed};
+    for (size_t i = 0; i < COUNT_OF(geometries); i++) {
+        char *film =
+            shoot(TRACE_OF({0, 5000, 0, TRACE_ARM}),
+                  (struct scene){&engine_wheel, geometries[i], 9, 0, 0, NULL});
+        unsigned lines = 0;
+        for (const char *line = strstr(film, "</defs>");
+             (line = strstr(line, "<line class=\"dim\"")) != NULL; line++) {
+            assert_true(distance_to_numbers(film, line) > 4.5);
+            lines++;
+        }
+        assert_int_equal(lines, 6);
+        free(film);
+    }
+}
+
+/* What was there is not just gone. */
+static void a_slot_that_was_emptied_is_marked(void **state)
+{
+    (void)state;
+    char *film = shoot(TRACE_OF(example),
+                       (struct scene){&engine_wheel, &kafka, 6, 0, 0, NULL});
+    const char *mark = "<path class=\"emptied outline\"";
+    assert_true(strstr(film, mark) > frame_at(film, 1));
+    for (unsigned i = 1; i < 4; i++)
+        assert_has(frame_at(film, i), mark);
+    assert_int_equal(count_of(film, mark), 3 + 1); /* and in the legend */
+    assert_has(film, ">emptied<");
+    free(film);
+
+    film = shoot(TRACE_OF(example),
+                 (struct scene){&engine_wheel, &kafka, 6, 0, 1, NULL});
+    assert_int_equal(frame_count(film), 1);
+    assert_lacks(film, mark);
+    assert_lacks(film, ">emptied<");
+    free(film);
+}
+
+/* Half of a crowd is to be told from all of it. */
+static void a_crowd_that_leaves_fades(void **state)
+{
+    (void)state;
+    struct film_page page = {.full = 10000};
+    assert_true(film_frame_shade(&page, 5000) < 0.9);
+    assert_true(film_frame_shade(&page, 2500) < 0.8);
+    assert_true(film_frame_shade(&page, 1) > 0.3);
+    assert_true(film_frame_shade(&page, 10000) >= 1);
+}
+
+/* However many lines that takes: from one slot down to eighteen levels. */
+static void a_caption_is_never_cut(void **state)
+{
+    (void)state;
+    struct trace trace = {.unit = 1, .key_count = 180};
+    const tkw_tick far = 1 << 20;
+    for (uint32_t i = 0; i < trace.key_count; i++)
+        assert_true(trace_append(
+            &trace, (struct trace_op){0, far + (1 << i % 18), i, TRACE_ARM}));
+    char *film =
+        shoot(trace, (struct scene){&engine_wheel, &binary, 4, 0, far, NULL});
+    assert_int_equal(frame_count(film), 2);
+    const char *line = strstr(frame_at(film, 1), ">at 1,048,576:");
+    assert_non_null(line);
+    assert_has(line, "10 fall from level 21 to 18");
+    assert_has(line, "120 more fall lower down");
+    const char *end = strstr(line, "180 pending<");
+    assert_non_null(end);
+    unsigned lines = 0;
+    for (; line < end; line = strstr(line + 1, "<text"))
+        lines++;
+    assert_true(lines > 5);
+    free(film);
+}
+
+/* What is not told singly is counted; and the longest of all has room. */
+static void falls_that_are_too_many_are_told_together(void **state)
+{
+    (void)state;
+    char text[FILM_CAPTION_MAX];
+    struct film_news news = {.now = 7};
+    for (uint32_t i = 1; i <= 6; i++)
+        news.falls[i + 9][i + 8] = i;
+    film_caption(text, &news);
+    assert_has(text, "at 7: 6 fall from level 16 to 15, 5 fall");
+    assert_has(text, "1 falls from level 11 to 10");
+    assert_lacks(text, "more");
+    news.falls[5][4] = 30;
+    news.falls[5][3] = 5;
+    film_caption(text, &news);
+    assert_has(text, "1 falls from level 11 to 10, 35 more fall lower down");
+
+    memset(&news, 0xFF, sizeof news);
+    news.deed = NULL;
+    film_caption(text, &news);
+    assert_has(text, "pending");
 }
 
 static void every_shape_stays_on_the_page(void **state)
@@ -467,6 +521,14 @@ int main(void)
         cmocka_unit_test(any_title_is_shown_as_text),
         cmocka_unit_test(times_of_any_length_stay_on_the_page),
         cmocka_unit_test(a_long_deadline_stays_in_its_frame),
+        cmocka_unit_test(a_label_is_on_no_slot_that_has_one),
+        cmocka_unit_test(a_timer_keeps_its_letter),
+        cmocka_unit_test(labels_of_every_slot_are_apart),
+        cmocka_unit_test(no_line_crosses_the_number_of_a_slot),
+        cmocka_unit_test(a_slot_that_was_emptied_is_marked),
+        cmocka_unit_test(a_crowd_that_leaves_fades),
+        cmocka_unit_test(a_caption_is_never_cut),
+        cmocka_unit_test(falls_that_are_too_many_are_told_together),
         cmocka_unit_test(every_shape_stays_on_the_page),
         cmocka_unit_test(a_film_of_six_frames_is_small),
         cmocka_unit_test(without_memory_there_is_no_film),

@@ -40,6 +40,7 @@ static void a_timer_falls_from_level_to_level(void **state)
         assert_int_equal(o.levels, 3);
         assert_int_equal(o.start, 0);
         assert_int_equal(o.end, 445);
+        assert_int_equal(o.last, 445);
     }
 }
 
@@ -123,6 +124,23 @@ static void what_never_comes_due_stays_pending(void **state)
         assert_int_equal(o.work.armed, 2);
         assert_int_equal(o.work.fired, 0);
         assert_int_equal(o.end, 30);
+        assert_int_equal(o.last, 1);
+    }
+}
+
+/* What is cancelled is not waited for, nor is a slot that was all it was in. */
+static void time_ends_with_what_happens_last(void **state)
+{
+    (void)state;
+    struct trace cancelled =
+        TRACE(5, ARM(5, 0, 445), ARM(5, 1, 9), CANCEL(7, 0));
+    struct trace late = TRACE(5, ARM(5, 0, 445), CANCEL(7, 0), ADVANCE(500));
+    for (unsigned i = 0; i < KINDS; i++) {
+        struct replay_outcome o = run(kinds[i], &cancelled, &twenty);
+        assert_int_equal(o.end, 445);
+        assert_int_equal(o.last, 9);
+        o = run(kinds[i], &late, &twenty);
+        assert_int_equal(o.last, 500);
     }
 }
 
@@ -396,6 +414,7 @@ int main(void)
         cmocka_unit_test(an_operation_finds_what_is_due_by_then_popped),
         cmocka_unit_test(a_postponed_timer_fires_on_its_last_deadline),
         cmocka_unit_test(what_never_comes_due_stays_pending),
+        cmocka_unit_test(time_ends_with_what_happens_last),
         cmocka_unit_test(far_jumps_cost_nothing),
         cmocka_unit_test(time_can_come_to_its_end),
         cmocka_unit_test(a_wheel_that_goes_round_passes_over),

@@ -75,6 +75,14 @@ wrong_usage() {
     refused --csv=1
     refused one two
     says 'one TRACE'
+    refused ''
+    says 'TRACE wants the name of a file'
+    refused --f "$work/film.svg"
+    says "'--f' is ambiguous: --film, --frames, --from"
+    refused --fr=5
+    says "'--fr' is ambiguous: --frames, --from"
+    refused --fx
+    says "does not take '--fx'"
     for option in load timers delay seed geometry engine tick chart film \
         frames from to write; do
         refused --$option
@@ -244,6 +252,16 @@ the_table_answers_the_question() {
     ! grep -q '.\{101\}' "$work/out" || fail 'the table is too wide'
 }
 
+# What was cancelled long before its deadline was not waited for.
+the_table_tells_the_time_that_passed() {
+    trace 3,arm,one,445 9,cancel,one,
+    sim "$work/trace.csv" --geometry 20
+    grep -q '^2 operations in 6 ticks, ' "$work/out" || fail 'not six ticks'
+    sim --csv "$work/trace.csv" --geometry 20
+    columns_are start 3
+    columns_are end 9
+}
+
 pictures_are_written() {
     sim --timers 2000 --delay 3000 --chart "$work/chart.svg" \
         --film "$work/film.svg" --frames 4
@@ -347,6 +365,7 @@ every_load_is_replayed
 remarks_are_no_errors
 a_load_that_was_written_is_the_same_load
 the_table_answers_the_question
+the_table_tells_the_time_that_passed
 pictures_are_written
 files_keep_their_places
 what_cannot_be_written

@@ -27,6 +27,11 @@ refused() {
     grep -q '^tickwheel: .' "$work/err" || fail "no 'tickwheel: ': $*"
 }
 
+# says WORDS: that line had these words in it.
+says() {
+    grep -qF -- "$1" "$work/err" || fail "not '$1': $(cat "$work/err")"
+}
+
 # number NAME FILE: the number that a summary gives under this name.
 number() {
     awk -v name="$1" '$1 == name { print $2 }' "$2" | tr -d '\r'
@@ -154,6 +159,18 @@ wrong_usage() {
         refused where -- "$text" 5
         refused where -- 5 "$text"
     done
+    for text in -1 -12 -5x; do
+        refused where $text 2
+        says "'$text' is negative"
+        refused where 2 $text
+        says "'$text' is negative"
+    done
+    refused where - -3
+    says "'-3' is negative"
+    refused demo --se 5
+    says "'--se' is ambiguous: --seed, --seconds"
+    refused demo --seeds 5
+    says "does not take '--seeds'"
     refused demo surplus
     for option in timers delay speed seconds seed load; do
         refused demo --$option

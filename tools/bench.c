@@ -112,7 +112,7 @@ static bool take_other(struct bench *bench, int c, char **argv)
         bench->commit = optarg;
         return true;
     default:
-        option_refuse(c, argv);
+        option_refuse(c, argv, options);
         return false;
     }
 }

@@ -76,7 +76,7 @@ static bool read_option(struct demo *demo, int c, char **argv)
         demo->is_plain = true;
         return true;
     default:
-        option_refuse(c, argv);
+        option_refuse(c, argv, options);
         return false;
     }
 }

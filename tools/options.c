@@ -48,7 +48,30 @@ bool option_decimal(const char *name, const char *text, double least,
     return true;
 }
 
-void option_refuse(int answer, char **argv)
+/* Whether more than one option begins like that, and none is just that; then
+ * say so, and name them. */
+static bool refuse_ambiguous(const char *text, const struct option *known)
+{
+    size_t length = strcspn(text + 2, "=");
+    unsigned count = 0;
+    for (const struct option *o = known; o->name != NULL; o++) {
+        if (strncmp(o->name, text + 2, length) != 0)
+            continue;
+        if (strlen(o->name) == length)
+            return false;
+        count++;
+    }
+    if (count < 2)
+        return false;
+    fprintf(stderr, "tickwheel: '%.*s' is ambiguous:", (int)length + 2, text);
+    for (const struct option *o = known; o->name != NULL; o++) {
+        if (strncmp(o->name, text + 2, length) == 0)
+            fprintf(stderr, " --%s%s", o->name, --count > 0 ? "," : "\n");
+    }
+    return true;
+}
+
+void option_refuse(int answer, char **argv, const struct option *known)
 {
     const char *text = argv[optind - 1];
     char letter[] = {'-', (char)optopt, '\0'};
@@ -58,7 +81,7 @@ void option_refuse(int answer, char **argv)
         text = letter;
     if (answer == ':')
         fprintf(stderr, "tickwheel: %s wants a value\n", text);
-    else
+    else if (text == letter || !refuse_ambiguous(text, known))
         fprintf(stderr,
                 "tickwheel: %s does not take '%s'; see tickwheel %s --help\n",
                 argv[0], text, argv[0]);

@@ -93,7 +93,7 @@ static bool read_option(void *settings, int c, char **argv)
         purgatory->live.is_quiet = true;
         return true;
     default:
-        option_refuse(c, argv);
+        option_refuse(c, argv, known);
         return false;
     }
 }

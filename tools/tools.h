@@ -42,8 +42,9 @@ bool option_geometry(const char *name, const char *text,
 
 /*
  * Say what getopt_long() found wrong when it returned `answer`, in one line.
- * Its option string must begin with ':'.
+ * Its option string must begin with ':', and `known` be its table.
  */
-void option_refuse(int answer, char **argv);
+struct option;
+void option_refuse(int answer, char **argv, const struct option *known);
 
 #endif

@@ -54,6 +54,26 @@ static void tell_way(const struct tkw_geometry *geometry, tkw_tick now,
     printf("due at %" PRIu64 "\n", deadline);
 }
 
+static bool is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* getopt_long() takes a negative number for options. */
+static void refuse(int answer, char **argv, const struct option *known)
+{
+    for (char **word = argv + 1; is_digit(optopt) && *word != NULL; word++) {
+        if ((*word)[0] != '-' || !is_digit((*word)[1]))
+            continue;
+        fprintf(stderr,
+                "tickwheel: a tick is a whole number from 0 up, and '%s' is "
+                "negative\n",
+                *word);
+        return;
+    }
+    option_refuse(answer, argv, known);
+}
+
 int where_main(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -69,7 +89,7 @@ int where_main(int argc, char **argv)
         if (c == 'h')
             return fputs(usage_text, stdout) < 0 ? EXIT_FAILED : EXIT_FINE;
         if (c != 'g') {
-            option_refuse(c, argv);
+            refuse(c, argv, options);
             return EXIT_USAGE;
         }
         if (!option_geometry("--geometry", optarg, &geometry))

@@ -146,7 +146,10 @@ static void find_marks(const struct film *film, struct film_frame *frame)
             continue;
         if (waiting++ < FILM_MARKS_MAX)
             frame->marks[frame->mark_count++] = (struct film_mark){
-                film->deadlines[i], film->cell_of[film->census.places[i]]};
+                .deadline = film->deadlines[i],
+                .cell = film->cell_of[film->census.places[i]],
+                .key = (uint16_t)i,
+            };
     }
     if (waiting > FILM_MARKS_MAX)
         frame->mark_count = 0;
@@ -234,7 +237,7 @@ static void take(struct film *film, const struct engine *engine, tkw_tick now,
     if (!film->is_eventful && (now < settings->from || now > settings->to ||
                                (deed == NULL && !has_changed)))
         return;
-    film_caption(frame->caption, sizeof frame->caption, &news);
+    film_caption(frame->caption, &news);
     film->strip.frame_count++;
     plan(film, now);
 }

@@ -5,6 +5,7 @@
 
 #include "../words.h"
 
+#include <assert.h>
 #include <stdarg.h>
 
 void film_news_add(struct film_news *news, const struct film_face *face,
@@ -20,7 +21,11 @@ void film_news_add(struct film_news *news, const struct film_face *face,
         news->moved += move.count;
 }
 
-/* A line that is being written; what does not fit is left out. */
+/* Falls from one level to another that are told singly; wheels of the smallest
+ * slots have levels for thousands of them. */
+enum { FALLS_TOLD = 6 };
+
+/* A line that is being written, in room for the longest. */
 struct line {
     char *text;
     size_t size, length;
@@ -37,9 +42,9 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *line,
     int length = vsnprintf(line->text + line->length, line->size - line->length,
                            format, arguments);
     va_end(arguments);
-    if (length > 0 && (size_t)length < line->size - line->length)
-        line->length += (size_t)length;
-    line->text[line->length] = '\0';
+    assert(length >= 0);
+    assert((size_t)length < line->size - line->length);
+    line->length += (size_t)length;
 }
 
 static struct words amount(uint64_t count)
@@ -60,15 +65,22 @@ static void add_item(struct line *line, uint64_t count, const char *one,
 
 static void add_falls(struct line *line, const struct film_news *news)
 {
-    for (uint32_t from = TKW_LEVELS_MAX; from-- > 0;) {
-        for (uint32_t to = from; to-- > 0;) {
-            uint64_t count = news->falls[from][to];
+    unsigned told = 0;
+    uint64_t more = 0;
+    for (uint32_t i = TKW_LEVELS_MAX * TKW_LEVELS_MAX; i-- > 0;) {
+        uint32_t from = i / TKW_LEVELS_MAX, to = i % TKW_LEVELS_MAX;
+        uint64_t count = from > to ? news->falls[from][to] : 0;
+        if (count == 0)
+            continue;
+        if (told++ < FALLS_TOLD) {
             add_item(line, count, "falls", "fall");
-            if (count > 0)
-                add(line, " from level %u to %u", (unsigned)from + 1,
-                    (unsigned)to + 1);
+            add(line, " from level %u to %u", (unsigned)from + 1,
+                (unsigned)to + 1);
+        } else {
+            more += count;
         }
     }
+    add_item(line, more, "more falls lower down", "more fall lower down");
 }
 
 static void add_deed(struct line *line, const struct film_deed *deed)
@@ -101,9 +113,9 @@ static void add_deed(struct line *line, const struct film_deed *deed)
             op->kind == TRACE_ARM ? "anew for" : "to", deadline.text);
 }
 
-void film_caption(char *text, size_t size, const struct film_news *news)
+void film_caption(char text[FILM_CAPTION_MAX], const struct film_news *news)
 {
-    struct line line = {.text = text, .size = size};
+    struct line line = {.text = text, .size = FILM_CAPTION_MAX};
     add(&line, "at %s: ", words_count(news->now).text);
     if (news->deed != NULL) {
         add_deed(&line, news->deed);

@@ -27,6 +27,6 @@ void film_news_add(struct film_news *news, const struct film_face *face,
                    struct film_move move);
 
 /* "at 400: 1 falls from level 3 to 2" */
-void film_caption(char *text, size_t size, const struct film_news *news);
+void film_caption(char text[FILM_CAPTION_MAX], const struct film_news *news);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "../words.h"
 #include "film_frame.h"
+#include "film_labels.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,13 +20,16 @@ enum {
     COLUMNS_MAX = 4,
     RINGS_MAX = 5,
     HEAD = 40,
-    WIDTH_MIN = 660, /* of the legend */
+    WIDTH_MIN = 714, /* of the legend */
     LEGEND_LINE = 22,
+    NAME_LINE = 15,   /* names of levels are at least so far apart */
+    NAME_TURNS = 480, /* parts of a turn that are tried for the line of one */
 };
 
 struct layout {
     uint32_t columns, rows;
     double left; /* where the frames begin, right of the level names */
+    double top;  /* of a frame, above its dial */
     double frame_height;
     double width, height;
 };
@@ -113,8 +117,9 @@ static unsigned grouped_count(const struct film_page *page)
     return count;
 }
 
-static struct layout lay_out(const struct film_page *page)
+static struct layout lay_out(struct film_page *page)
 {
+    struct film_margins margins = film_labels_margins(page);
     struct layout l = {.columns = 1, .rows = 1};
     uint32_t n = page->strip->frame_count;
     unsigned lines = 1;
@@ -123,11 +128,16 @@ static struct layout lay_out(const struct film_page *page)
         l.columns = (n - 1) / l.rows + 1;
     }
     for (uint32_t i = 0; i < n; i++) {
-        unsigned taken = film_frame_lines(page->strip->frames[i].caption);
+        const struct film_frame *frame = &page->strip->frames[i];
+        unsigned taken = film_frame_lines(frame->caption) +
+                         film_labels_key_lines(page, frame);
         lines = taken > lines ? taken : lines;
     }
     l.left = SVG_MARGIN + names_width(page);
-    l.frame_height = FRAME_TOP + 2 * FRAME_RADIUS + 18 + lines * FRAME_LINE;
+    l.top = fmax(FRAME_TOP, margins.above + 2);
+    page->foot = FRAME_FOOT + margins.below;
+    l.frame_height =
+        l.top + 2 * FRAME_RADIUS + page->foot + lines * FRAME_LINE + 14;
     l.width = l.left + l.columns * FRAME_WIDTH + SVG_MARGIN;
     l.width = l.width > WIDTH_MIN ? l.width : WIDTH_MIN;
     l.height = HEAD + l.rows * l.frame_height +
@@ -147,34 +157,93 @@ static bool has_refiled(const struct film_strip *strip)
     return false;
 }
 
+static bool has_emptied(const struct film_page *page)
+{
+    const struct film_strip *strip = page->strip;
+    for (uint32_t i = 0; i < strip->frame_count; i++) {
+        for (uint32_t j = 0; j < strip->face.cell_count; j++) {
+            if (film_frame_is_emptied(page, &strip->frames[i], (uint16_t)j))
+                return true;
+        }
+    }
+    return false;
+}
+
 static struct svg_point centre_of(const struct layout *l, uint32_t frame)
 {
     uint32_t row = frame / l->columns, column = frame % l->columns;
     return (struct svg_point){l->left + FRAME_WIDTH * (column + 0.5),
-                              HEAD + l->frame_height * row + FRAME_TOP +
+                              HEAD + l->frame_height * row + l->top +
                                   FRAME_RADIUS};
 }
 
-/* A name at the left of the first frame, and a line to a radius of its dial. */
-static void draw_name(struct film_page *page, const struct layout *l,
-                      double radius, const char *text)
+/* From `latest` back, where a line to the ring of a level comes least near to
+ * the numbers of slots; a slot of a level of 20 is enough to look at. */
+static double find_turn(const struct film_page *page, uint32_t level,
+                        double latest)
 {
-    struct svg_point centre = centre_of(l, 0);
-    struct svg_point end = {centre.x - 0.6 * radius, centre.y - 0.8 * radius};
+    double best = latest, widest = -1;
+    for (unsigned i = 0; i <= NAME_TURNS / 20; i++) {
+        double turn = latest - (double)i / NAME_TURNS;
+        double clearance = film_frame_clearance(page, level, turn);
+        if (clearance > widest + 0.01) {
+            widest = clearance;
+            best = turn;
+        }
+    }
+    return best;
+}
 
-    svg_text(&page->svg, SVG_INK SVG_SMALL, "end", l->left - 6, end.y + 4, "%s",
-             text);
-    svg_line(&page->svg, SVG_DIM, l->left - 2, end.y, end.x, end.y);
+/* A name at the left of the first frame, and a line to a radius of its dial:
+ * along a radius, or it would cross the numbers of slots. */
+static void draw_name(struct film_page *page, const struct layout *l,
+                      double radius, double turn, const char *text)
+{
+    struct svg_point c = centre_of(l, 0);
+    struct svg_point end = svg_on_circle(c.x, c.y, radius, turn);
+    struct svg_point knee = svg_on_circle(c.x, c.y, FRAME_RADIUS + 5, turn);
+
+    svg_text(&page->svg, SVG_INK SVG_SMALL, "end", l->left - 6, knee.y + 4,
+             "%s", text);
+    svg_line(&page->svg, SVG_DIM, l->left - 2, knee.y, knee.x, knee.y);
+    svg_line(&page->svg, SVG_DIM, knee.x, knee.y, end.x, end.y);
     svg_circle(&page->svg, SVG_DIM, end.x, end.y, 1.6, 1);
+}
+
+/* The next one back that is a line lower. */
+static double next_turn(double turn)
+{
+    double y = svg_on_circle(0, 0, FRAME_RADIUS + 5, turn).y + NAME_LINE;
+    while (turn > 0.5 && svg_on_circle(0, 0, FRAME_RADIUS + 5, turn).y < y)
+        turn -= 1.0 / NAME_TURNS;
+    return turn;
 }
 
 static void draw_names(struct film_page *page, const struct layout *l)
 {
-    for (uint32_t i = page->bottom; i < page->top; i++)
-        draw_name(page, l, film_frame_radius(page, i),
+    double turn = 0.97;
+    for (uint32_t i = page->top; i-- > page->bottom;) {
+        turn = find_turn(page, i, turn);
+        draw_name(page, l, film_frame_rim(page, i), turn,
                   level_name(page, i).text);
+        turn = next_turn(turn);
+    }
     if (page->bottom > 0)
-        draw_name(page, l, 0, name_of_rest(page).text);
+        draw_name(page, l, FRAME_HOLE / 2.0,
+                  find_turn(page, page->bottom, turn), name_of_rest(page).text);
+}
+
+/* Over the lines of the names. */
+static void draw_labels(struct film_page *page, const struct layout *l,
+                        uint32_t index)
+{
+    const struct film_frame *frame = &page->strip->frames[index];
+    struct svg_point centre = centre_of(l, index);
+    unsigned lines = film_frame_lines(frame->caption) + 1;
+    double y = centre.y + FRAME_RADIUS + page->foot + lines * FRAME_LINE;
+
+    film_labels_draw(page, frame, centre);
+    film_labels_draw_key(page, frame, (struct svg_point){centre.x, y});
 }
 
 /* How many timers a shade stands for: powers of ten, and the most of all. */
@@ -200,10 +269,10 @@ static void draw_shades(struct film_page *page, double y)
 static void draw_signs(struct film_page *page, double y)
 {
     struct svg *svg = &page->svg;
-    struct svg_sector hand = {SVG_MARGIN + 7, y + 50, 44, 57, -0.02, 0.02};
+    struct svg_sector slot = {SVG_MARGIN + 7, y + 50, 44, 57, -0.02, 0.02};
     double x = SVG_MARGIN;
 
-    svg_sector(svg, SVG_HAND, hand, 0);
+    svg_sector(svg, SVG_HAND, slot, 0);
     svg_text(svg, SVG_INK SVG_SMALL, "start", x + 22, y + 4, "the hand: now");
     x += 122;
     svg_arrow(svg, SVG_FALL, film_frame_thickness(1), x, y, x + 22, y);
@@ -212,9 +281,17 @@ static void draw_signs(struct film_page *page, double y)
     x += 208;
     svg_circle(svg, SVG_FALL, x + 8, y, 8, 0.25);
     svg_text(svg, SVG_INK SVG_SMALL, "start", x + 22, y + 4, "so many fired");
+    x += 122;
+    if (has_emptied(page)) {
+        slot.x = x + 7;
+        svg_open(svg, page->strip->class);
+        svg_sector(svg, SVG_EMPTIED, slot, 0);
+        svg_close(svg);
+        svg_text(svg, SVG_INK SVG_SMALL, "start", x + 22, y + 4, "emptied");
+        x += 90;
+    }
     if (!has_refiled(page->strip))
         return;
-    x += 122;
     svg_arrow(svg, SVG_DIM, film_frame_thickness(1), x, y, x + 22, y);
     svg_text(svg, SVG_INK SVG_SMALL, "start", x + 28, y + 4,
              "armed or filed anew");
@@ -252,6 +329,8 @@ bool film_draw(const struct film_strip *strip, FILE *out)
     else
         svg_text(&page.svg, SVG_DIM, "start", SVG_MARGIN, HEAD + 40,
                  "nothing happens in this time");
+    for (uint32_t i = 0; i < strip->frame_count; i++)
+        draw_labels(&page, &l, i);
     draw_shades(&page, foot);
     draw_signs(&page, foot + LEGEND_LINE);
     draw_groups(&page, foot + 2 * LEGEND_LINE);

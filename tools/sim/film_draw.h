@@ -18,6 +18,7 @@ enum {
     FILM_GROUPS = 64,      /* ... else in so many groups */
     FILM_MOVES_MAX = 40,   /* arrows of a frame: the largest */
     FILM_MARKS_MAX = 3,    /* timers whose deadlines are written */
+    FILM_CAPTION_MAX = 512,
 };
 
 /* In no cell: fired, or in no slot yet. */
@@ -45,6 +46,7 @@ struct film_move {
 struct film_mark {
     tkw_tick deadline;
     uint16_t cell;
+    uint16_t key; /* the same timer in all frames */
 };
 
 struct film_frame {
@@ -54,7 +56,7 @@ struct film_frame {
     struct film_mark marks[FILM_MARKS_MAX];
     unsigned move_count, mark_count;
     uint64_t fired; /* since the frame before */
-    char caption[200];
+    char caption[FILM_CAPTION_MAX];
 };
 
 struct film_strip {

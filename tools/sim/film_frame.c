@@ -13,6 +13,8 @@
 enum {
     CAPTION_LETTERS = 40,
     NUMBERED_MAX = 24, /* slots of a ring that are numbered */
+    LINES_APART = 3,   /* between slots, in pixels */
+    LINE_MIN = 4,      /* of a line between slots */
 };
 
 static double ring_width(const struct film_page *page)
@@ -25,8 +27,13 @@ double film_frame_radius(const struct film_page *page, uint32_t level)
     return FRAME_HOLE + ring_width(page) * (level - page->bottom + 0.5);
 }
 
-static struct svg_sector sector_of(const struct film_page *page,
-                                   struct svg_point centre, uint16_t cell)
+double film_frame_rim(const struct film_page *page, uint32_t level)
+{
+    return film_frame_radius(page, level) + ring_width(page) * 0.3;
+}
+
+struct svg_sector film_frame_sector(const struct film_page *page,
+                                    struct svg_point centre, uint16_t cell)
 {
     uint32_t i = film_level_of(&page->strip->face, cell);
     const struct film_level *level = &page->strip->face.levels[i];
@@ -42,63 +49,81 @@ static struct svg_sector sector_of(const struct film_page *page,
     };
 }
 
-static struct svg_point middle(const struct svg_sector *s)
-{
-    return svg_on_circle(s->x, s->y, (s->inner + s->outer) / 2,
-                         (s->from + s->to) / 2);
-}
-
-static bool is_drawn(const struct film_page *page, uint16_t cell)
+bool film_frame_has(const struct film_page *page, uint16_t cell)
 {
     return cell != FILM_NOWHERE &&
            film_level_of(&page->strip->face, cell) >= page->bottom &&
            film_level_of(&page->strip->face, cell) < page->top;
 }
 
-/* One timer can be seen at a glance; from there on it grows by powers. */
+/* One timer can be seen at a glance; from there on the shade grows by roots, so
+ * that it can also be told when half of the largest crowd has left. */
 double film_frame_shade(const struct film_page *page, uint64_t count)
 {
     if (count >= page->full)
         return 1;
-    return 0.38 + 0.62 * log((double)count) / log((double)page->full);
+    double most = cbrt((double)page->full);
+    return 0.35 + 0.65 * (cbrt((double)count) - 1) / (most - 1);
 }
 
-/* Lines between slots; not all where they would be closer than a few pixels. */
+/*
+ * Lines between slots, all of them; where they would be closer than a few
+ * pixels, every second, fourth or eighth comes further in than the others, as
+ * on a ruler.
+ */
 static void draw_empty_ring(struct film_page *page, uint32_t index)
 {
     const struct film_level *level = &page->strip->face.levels[index];
     double inner = FRAME_HOLE + ring_width(page) * (index - page->bottom);
     double outer = inner + ring_width(page);
-    uint32_t stride = 1;
 
-    while (stride < level->cells && 6.28 * inner * stride / level->cells < 3)
-        stride *= 2;
     svg_circle(&page->svg, NULL, 0, 0, outer, 0);
-    for (uint32_t i = 0; i < level->cells; i += stride) {
+    for (uint32_t i = 0; i < level->cells; i++) {
+        uint32_t stride = i > 0 ? i & -i : level->cells;
+        double begin = LINES_APART * level->cells / (6.28 * stride);
         double turn = (double)i / level->cells;
-        struct svg_point from = svg_on_circle(0, 0, inner, turn);
+        begin = fmin(fmax(begin, inner), outer - LINE_MIN);
+        struct svg_point from = svg_on_circle(0, 0, begin, turn);
         struct svg_point to = svg_on_circle(0, 0, outer, turn);
         svg_line(&page->svg, NULL, from.x, from.y, to.x, to.y);
     }
 }
 
-/* Numbers of slots; where they would touch, of every second or fifth only. */
+/* Where they would touch, every second or fifth only. */
+uint32_t film_frame_number_stride(const struct film_page *page, uint32_t index)
+{
+    const struct film_level *level = &page->strip->face.levels[index];
+    double room = 6.28 * film_frame_radius(page, index) / level->cells;
+    if (level->size > NUMBERED_MAX)
+        return 0;
+    return room >= 10 ? 1 : room < 5 ? 5 : 2;
+}
+
 static void draw_numbers(struct film_page *page, uint32_t index)
 {
     const struct film_level *level = &page->strip->face.levels[index];
     double radius = film_frame_radius(page, index);
-    uint32_t stride = 1;
-    if (level->size > NUMBERED_MAX)
-        return;
-    double room = 6.28 * radius / level->cells;
-    if (room < 10)
-        stride = room < 5 ? 5 : 2;
-    for (uint32_t i = 0; i < level->cells; i += stride) {
+    uint32_t stride = film_frame_number_stride(page, index);
+    for (uint32_t i = 0; stride > 0 && i < level->cells; i += stride) {
         struct svg_point at =
             svg_on_circle(0, 0, radius, (i + 0.5) / level->cells);
         svg_text(&page->svg, NULL, "middle", at.x, at.y + 2.7, "%u",
                  (unsigned)i);
     }
+}
+
+double film_frame_clearance(const struct film_page *page, uint32_t level,
+                            double turn)
+{
+    double least = FRAME_RADIUS;
+    for (uint32_t i = level; i < page->top; i++) {
+        uint32_t cells = page->strip->face.levels[i].cells;
+        uint32_t stride = film_frame_number_stride(page, i);
+        double circle = 6.28 * film_frame_radius(page, i);
+        for (uint32_t j = 0; stride > 0 && j < cells; j += stride)
+            least = fmin(least, circle * fabs(turn - (j + 0.5) / cells));
+    }
+    return least;
 }
 
 void film_frame_define(struct film_page *page)
@@ -116,6 +141,13 @@ void film_frame_define(struct film_page *page)
     svg_define_end(&page->svg);
 }
 
+bool film_frame_is_emptied(const struct film_page *page,
+                           const struct film_frame *frame, uint16_t cell)
+{
+    return frame > page->strip->frames && film_frame_has(page, cell) &&
+           frame->cells[cell] == 0 && frame[-1].cells[cell] > 0;
+}
+
 static void draw_cells(struct film_page *page, const struct film_frame *frame,
                        struct svg_point centre)
 {
@@ -123,9 +155,12 @@ static void draw_cells(struct film_page *page, const struct film_frame *frame,
     svg_open(&page->svg, page->strip->class);
     for (uint32_t i = 0; i < face->cell_count; i++) {
         uint16_t cell = (uint16_t)i;
-        if (frame->cells[cell] > 0 && is_drawn(page, cell))
-            svg_sector(&page->svg, NULL, sector_of(page, centre, cell),
+        if (frame->cells[cell] > 0 && film_frame_has(page, cell))
+            svg_sector(&page->svg, NULL, film_frame_sector(page, centre, cell),
                        film_frame_shade(page, frame->cells[cell]));
+        else if (film_frame_is_emptied(page, frame, cell))
+            svg_sector(&page->svg, SVG_EMPTIED,
+                       film_frame_sector(page, centre, cell), 0);
     }
     svg_close(&page->svg);
 }
@@ -135,21 +170,24 @@ static void draw_hands(struct film_page *page, const struct film_frame *frame,
 {
     for (uint32_t i = page->bottom; i < page->top; i++)
         svg_sector(&page->svg, SVG_HAND,
-                   sector_of(page, centre, frame->hands[i]), 0);
+                   film_frame_sector(page, centre, frame->hands[i]), 0);
 }
 
-/* Where an arrow begins or ends; what is not on the page is in the middle. */
+/* Where an arrow begins or ends; what is not on the page is in the middle.  One
+ * for a lower level begins near the inner edge of its slot, `height` being the
+ * part that is below: what is left there is to be seen. */
 static struct svg_point arrow_end(const struct film_page *page,
                                   struct svg_point centre, uint16_t cell,
-                                  uint16_t other)
+                                  uint16_t other, double height)
 {
-    if (is_drawn(page, cell)) {
-        struct svg_sector sector = sector_of(page, centre, cell);
-        return middle(&sector);
+    if (film_frame_has(page, cell)) {
+        struct svg_sector s = film_frame_sector(page, centre, cell);
+        return svg_on_circle(s.x, s.y, s.inner + (s.outer - s.inner) * height,
+                             (s.from + s.to) / 2);
     }
-    if (!is_drawn(page, other))
+    if (!film_frame_has(page, other))
         return centre;
-    struct svg_sector sector = sector_of(page, centre, other);
+    struct svg_sector sector = film_frame_sector(page, centre, other);
     return svg_on_circle(centre.x, centre.y, FRAME_HOLE - 4,
                          (sector.from + sector.to) / 2);
 }
@@ -164,10 +202,13 @@ static void draw_moves(struct film_page *page, const struct film_frame *frame,
 {
     for (unsigned i = 0; i < frame->move_count; i++) {
         const struct film_move *move = &frame->moves[i];
-        struct svg_point from = arrow_end(page, centre, move->from, move->to);
-        struct svg_point to = arrow_end(page, centre, move->to, move->from);
-        svg_arrow(&page->svg,
-                  film_is_fall(&page->strip->face, move) ? SVG_FALL : SVG_DIM,
+        bool is_fall = film_is_fall(&page->strip->face, move);
+        bool is_down = is_fall && move->to != FILM_NOWHERE;
+        struct svg_point from = arrow_end(page, centre, move->from, move->to,
+                                          is_down ? FRAME_LEAVE : 0.5);
+        struct svg_point to =
+            arrow_end(page, centre, move->to, move->from, 0.5);
+        svg_arrow(&page->svg, is_fall ? SVG_FALL : SVG_DIM,
                   film_frame_thickness(move->count), from.x, from.y, to.x,
                   to.y);
     }
@@ -176,31 +217,6 @@ static void draw_moves(struct film_page *page, const struct film_frame *frame,
     svg_circle(&page->svg, SVG_FALL, centre.x, centre.y, FRAME_HOLE - 5, 0.25);
     svg_text(&page->svg, SVG_INK SVG_SMALL SVG_HALO, "middle", centre.x,
              centre.y + 4, "%s", words_short((double)frame->fired).text);
-}
-
-/* Deadlines, outside their slots; those of one slot above each other. */
-static void draw_marks(struct film_page *page, const struct film_frame *frame,
-                       struct svg_point centre)
-{
-    for (unsigned i = 0; i < frame->mark_count; i++) {
-        const struct film_mark *mark = &frame->marks[i];
-        if (!is_drawn(page, mark->cell))
-            continue;
-        unsigned above = 0;
-        for (unsigned j = 0; j < i; j++)
-            above += frame->marks[j].cell == mark->cell;
-        struct svg_sector s = sector_of(page, centre, mark->cell);
-        struct words deadline = words_count(mark->deadline);
-        double half = SVG_LETTER_SMALL * (double)strlen(deadline.text) / 2;
-        double turn = (s.from + s.to) / 2;
-        double away = s.outer + 6 + half * fabs(sin(turn * 6.2832));
-        struct svg_point at = svg_on_circle(s.x, s.y, away, turn);
-        double room = FRAME_WIDTH / 2.0 - half;
-        room = room > 0 ? room : 0;
-        at.x = fmax(centre.x - room, fmin(centre.x + room, at.x));
-        svg_text(&page->svg, SVG_INK SVG_SMALL SVG_BOLD SVG_HALO, "middle",
-                 at.x, at.y + 4 + above * 12, "%s", deadline.text);
-    }
 }
 
 /* The end of a line of a caption: behind a comma or a colon if there is one,
@@ -225,7 +241,7 @@ static size_t line_end(const char *text)
 unsigned film_frame_lines(const char *text)
 {
     unsigned lines = 0;
-    while (*text != '\0' && lines < FRAME_LINES_MAX) {
+    while (*text != '\0') {
         text += line_end(text);
         text += *text == ' ';
         lines++;
@@ -236,7 +252,7 @@ unsigned film_frame_lines(const char *text)
 static void draw_caption(struct film_page *page, const char *text,
                          struct svg_point at)
 {
-    for (unsigned i = 0; i < FRAME_LINES_MAX && *text != '\0'; i++) {
+    for (unsigned i = 0; *text != '\0'; i++) {
         size_t end = line_end(text);
         svg_text(&page->svg, SVG_INK SVG_SMALL, "middle", at.x,
                  at.y + i * FRAME_LINE, "%.*s", (int)end, text);
@@ -253,8 +269,7 @@ void film_frame_draw(struct film_page *page, const struct film_frame *frame,
     svg_use(&page->svg, "dial", centre.x, centre.y);
     draw_hands(page, frame, centre);
     draw_moves(page, frame, centre);
-    draw_marks(page, frame, centre);
-    draw_caption(page, frame->caption,
-                 (struct svg_point){centre.x, centre.y + FRAME_RADIUS + 20});
+    double y = centre.y + FRAME_RADIUS + page->foot + FRAME_LINE;
+    draw_caption(page, frame->caption, (struct svg_point){centre.x, y});
     svg_close(&page->svg);
 }

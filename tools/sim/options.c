@@ -167,7 +167,7 @@ static bool read_option(struct sim_options *options, int c, char **argv)
     case 'q':
         return options->is_quiet = true;
     default:
-        option_refuse(c, argv);
+        option_refuse(c, argv, table);
         return false;
     }
 }
@@ -194,6 +194,8 @@ static bool read_trace(struct sim_options *options, int argc, char **argv)
     if (argc - optind > 1)
         return refuse("sim takes one TRACE at most");
     options->trace = argv[optind]; /* NULL behind the last */
+    if (options->trace != NULL && options->trace[0] == '\0')
+        return refuse("TRACE wants the name of a file, or -");
     return true;
 }
 

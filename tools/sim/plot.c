@@ -19,6 +19,7 @@ enum {
     CURVE_FOOT = 10,
     TITLE = 34, /* of the curves */
     FOOT = 26,
+    NAME_LETTERS_MAX = 24,
 };
 
 /* All curves have the same axes, to be compared. */
@@ -48,7 +49,7 @@ static struct axes axes_of(const struct sim_row *rows, size_t count,
 static double x_of(const struct axes *axes, double tick)
 {
     double span = (double)(axes->end - axes->start);
-    return span > 0 ? axes->width * (tick - (double)axes->start) / span : 0;
+    return axes->width * (tick - (double)axes->start) / span;
 }
 
 /* One timer has a height, too: the scale begins below it. */
@@ -86,6 +87,15 @@ static void draw_steps(struct svg *svg, const struct axes *axes,
     svg_polygon(svg, plot_class(row), points, count);
 }
 
+/* All of it was one tick, which is as wide as the curve. */
+static void draw_only_step(struct svg *svg, const struct axes *axes,
+                           const struct sim_row *row, struct svg_point at)
+{
+    double y = y_of(axes, row->outcome.worst_moved);
+    if (y < CURVE)
+        svg_rect(svg, plot_class(row), at.x, at.y + y, axes->width, CURVE - y);
+}
+
 static void draw_curve(struct svg *svg, const struct axes *axes,
                        const struct sim_row *row, struct svg_point at)
 {
@@ -93,12 +103,15 @@ static void draw_curve(struct svg *svg, const struct axes *axes,
     double one = at.y + y_of(axes, 1);
 
     svg_text(svg, SVG_INK SVG_SMALL, "start", at.x, at.y - 5,
-             "%.24s: at most %s, at %s", row->name,
+             "%s: at most %s, at %s", svg_cut(row->name, NAME_LETTERS_MAX).text,
              words_count(row->outcome.worst_moved).text,
              words_count(row->outcome.worst_at).text);
     svg_line(svg, SVG_GRID, at.x, at.y, at.x + axes->width, at.y);
     svg_line(svg, SVG_GRID, at.x, one, at.x + axes->width, one);
-    draw_steps(svg, axes, row, at);
+    if (axes->end > axes->start)
+        draw_steps(svg, axes, row, at);
+    else
+        draw_only_step(svg, axes, row, at);
     svg_line(svg, SVG_DIM, at.x, at.y + CURVE, at.x + axes->width,
              at.y + CURVE);
     svg_text(svg, SVG_DIM SVG_SMALL, "end", at.x - 4, at.y + 4, "%s",
@@ -120,8 +133,9 @@ static size_t curve_rows(size_t count)
 static void draw_ticks(struct svg *svg, const struct axes *axes,
                        struct svg_point at)
 {
-    svg_text(svg, SVG_DIM SVG_SMALL, "start", at.x, at.y, "%s",
-             words_count(axes->start).text);
+    if (axes->end > axes->start)
+        svg_text(svg, SVG_DIM SVG_SMALL, "start", at.x, at.y, "%s",
+                 words_count(axes->start).text);
     svg_text(svg, SVG_DIM SVG_SMALL, "end", at.x + axes->width, at.y, "tick %s",
              words_count(axes->end).text);
 }

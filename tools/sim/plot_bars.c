@@ -159,8 +159,8 @@ void plot_bars(struct svg *svg, const struct sim_row *rows, size_t count,
     double left = SVG_MARGIN + names_width(rows, count) + SVG_MARGIN;
     for (size_t i = 0; i < count; i++)
         svg_text(svg, SVG_INK SVG_SMALL, "end", left - 8,
-                 top + HEAD + ROW * (double)i + 14, "%.*s", NAME_LETTERS_MAX,
-                 rows[i].name);
+                 top + HEAD + ROW * (double)i + 14, "%s",
+                 svg_cut(rows[i].name, NAME_LETTERS_MAX).text);
     for (size_t i = 0; i < MEASURES; i++)
         draw_panel(svg, &measures[i], rows, count,
                    (struct svg_point){left + PANEL * (double)i, top});

@@ -159,6 +159,8 @@ static int step(struct run *run, tkw_tick now, bool is_wakeup)
     run->kind->advance(run->engine, now);
     size_t popped = pop_all(run, &ns);
     account(run, ns);
+    if (popped > 0)
+        run->outcome->last = now;
 
     run->outcome->wakeups += is_wakeup;
     run->outcome->wakeups_empty += is_wakeup && popped == 0;
@@ -256,6 +258,7 @@ static int operate_batch(struct run *run, const struct trace_op *ops,
     run->outcome->ns += lap(run);
 
     enter(run, ops, count);
+    run->outcome->last = run->now;
     run->done += count;
     run->work += count;
     if (run->watcher != NULL && run->watcher->done != NULL)
@@ -343,7 +346,8 @@ int replay(const struct trace *trace, const struct engine_kind *kind,
         .now = trace->start,
         .work_most = WORK_UNASKED + trace->op_count / ASKED_PER_TRACE,
     };
-    *outcome = (struct replay_outcome){.start = trace->start};
+    *outcome =
+        (struct replay_outcome){.start = trace->start, .last = trace->start};
     outcome->end = trace->start + replay_span(trace);
 
     int error = ledger_open(&run.ledger, trace->key_count);

@@ -31,6 +31,9 @@ struct replay_outcome {
     uint32_t levels; /* highest in use */
     tkw_tick start;  /* of the time line, which is that of the trace: ... */
     tkw_tick end;    /* ... the same for every engine */
+    tkw_tick last;   /* when the last operation was done or timer popped: what
+                        is cancelled before its deadline may leave nothing to
+                        wait for until `end` */
     bool is_sound; /* nothing early, late, lost or twice, and check() agrees */
     uint64_t bins[REPLAY_BINS]; /* worst_moved of each part of start to end */
 };
@@ -54,7 +57,8 @@ int replay(const struct trace *trace, const struct engine_kind *kind,
            const struct replay_watcher *watcher, trace_progress *progress,
            void *context, struct replay_outcome *outcome);
 
-/* The time line of a trace: from its first to its last time or deadline. */
+/* The time line of a trace: from its first to its last time or deadline, even
+ * if nothing waits for that any more. */
 tkw_tick replay_span(const struct trace *trace);
 
 #endif

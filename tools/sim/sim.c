@@ -274,7 +274,7 @@ static int shoot_film(struct sim *sim)
     snprintf(title, sizeof title, "%s: %s", row->name, sim->title);
 
     const struct sim_options *options = sim->options;
-    tkw_tick start = row->outcome.start, end = row->outcome.end;
+    tkw_tick start = row->outcome.start, end = row->outcome.last;
     struct film_settings settings = {
         .title = title,
         .kind = row->kind,

@@ -27,6 +27,8 @@ static const char style[] =
     "text,rect,path,polygon,circle{fill:currentColor}\n"
     "line{stroke:currentColor}\n"
     ".outline{fill:none;stroke:currentColor}.hand.outline{stroke-width:2px}\n"
+    ".emptied{stroke-width:1.5px;stroke-dasharray:2.5 1.5}\n"
+    ".emptied.outline{fill:currentColor;fill-opacity:.18}\n"
     ".bold{font-weight:bold}.small{font-size:11px}.tiny{font-size:7.5px}\n"
     "</style>\n";
 
@@ -294,12 +296,22 @@ void svg_text(struct svg *svg, const char *class, const char *anchor, double x,
     fputs("</text>\n", svg->out);
 }
 
-void svg_heading(struct svg *svg, double width, const char *title)
+struct svg_name svg_cut(const char *name, size_t letters_max)
 {
     static const char more[] = "...";
-    size_t room = (size_t)((width - 2 * SVG_MARGIN) / SVG_LETTER_BOLD);
-    bool fits = strlen(title) <= room;
+    struct svg_name cut;
+    if (letters_max > sizeof cut.text - 1)
+        letters_max = sizeof cut.text - 1;
+    bool fits = strlen(name) <= letters_max;
+    snprintf(cut.text, sizeof cut.text, "%.*s%s",
+             (int)(fits ? letters_max : letters_max - strlen(more)), name,
+             fits ? "" : more);
+    return cut;
+}
 
-    svg_text(svg, SVG_INK SVG_BOLD, "start", SVG_MARGIN, 24, "%.*s%s",
-             (int)(fits ? room : room - strlen(more)), title, fits ? "" : more);
+void svg_heading(struct svg *svg, double width, const char *title)
+{
+    double room = (width - 2 * SVG_MARGIN) / SVG_LETTER_BOLD;
+    svg_text(svg, SVG_INK SVG_BOLD, "start", SVG_MARGIN, 24, "%s",
+             svg_cut(title, (size_t)room).text);
 }

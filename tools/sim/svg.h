@@ -19,6 +19,7 @@
 #define SVG_FALL "fall"   /* what moves */
 #define SVG_WHEEL "wheel" /* two colours that differ */
 #define SVG_POOL "pool"
+#define SVG_EMPTIED "emptied" /* an outline of what was there, in any colour */
 
 /* To be added to one of the above, for text. */
 #define SVG_BOLD " bold"
@@ -27,10 +28,11 @@
 #define SVG_HALO " halo" /* readable on whatever is below */
 
 /* Pixels of a letter, rather too many than too few: of bold text, of text as it
- * is, and of small text. */
+ * is, of small text, and of that in bold. */
 #define SVG_LETTER_BOLD 7.6
 #define SVG_LETTER 6.7
 #define SVG_LETTER_SMALL 6.1
+#define SVG_LETTER_SMALL_BOLD 7.0
 
 /* Left and right of everything. */
 #define SVG_MARGIN 14
@@ -91,6 +93,13 @@ void svg_arrow(struct svg *svg, const char *class, double width, double x1,
 void svg_text(struct svg *svg, const char *class, const char *anchor, double x,
               double y, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+
+/* A name of at most so many letters, the last three of which are dots if there
+ * are more of it. */
+struct svg_name {
+    char text[160];
+};
+struct svg_name svg_cut(const char *name, size_t letters_max);
 
 /* The title at the top of a page so wide, cut if it is longer. */
 void svg_heading(struct svg *svg, double width, const char *title);

@@ -117,7 +117,7 @@ static void write_load(const struct replay_outcome *o, FILE *out)
     uint64_t pending = o->work.armed - o->work.fired - o->work.cancelled;
     fprintf(out, "%s operation%s in %s tick%s, at most %s timer%s pending\n",
             words_count(o->operations).text, s_of(o->operations),
-            words_count(o->end - o->start).text, s_of(o->end - o->start),
+            words_count(o->last - o->start).text, s_of(o->last - o->start),
             words_count(o->pending_max).text, s_of(o->pending_max));
     fprintf(out, "%s armed, %s fired, %s cancelled",
             words_count(o->work.armed).text, words_count(o->work.fired).text,
@@ -282,6 +282,6 @@ void table_write_csv(const struct sim_row *rows, size_t count, FILE *out)
         for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++)
             fprintf(out, ",%" PRIu64, numbers[j]);
         fprintf(out, ",%.0f,%.0f,%" PRIu64 ",%" PRIu64 ",%d\n", o->worst_ns,
-                o->ns, o->start, o->end, o->is_sound);
+                o->ns, o->start, o->last, o->is_sound);
     }
 }
