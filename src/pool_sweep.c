@@ -1,29 +1,48 @@
 /*
- * pool_sweep.c - clearing away dead entries, a chunk at a time.
+ * pool_sweep.c - clearing away dead entries, some chunks at a time.
  *
- * The sweeper goes round all streams.  At each step it looks at the timers of
- * one chunk, moves the entries that are alive together, and joins them with
- * those of the chunk before if all fit there:
+ * The sweeper goes round all streams.  It looks at the timers of a chunk, moves
+ * the entries that are alive together, and joins them with those of the chunk
+ * before if all fit there:
  *
  *     before       at                       before
  *     [a b . .] -> [x c x .] -> ...   =>    [a b c .] -> ...
  *
  * While more than three quarters as many entries are dead as timers are armed,
- * arming sweeps eight entries for every one it makes, and a whole advance one
- * chunk.  A round over E entries is over after E/8 armings, so that what dies
- * meanwhile is an eighth of these, a quarter of the armed: the dead stay below
- * the armed, plus twice TKW_SWEEP_SLACK.
+ * arming sweeps eight entries for every one it makes, and a whole advance as
+ * many as fill a chunk, be they in one or, in slots that have few, in several.
+ * A round over E entries is over after E/8 armings, so that what dies meanwhile
+ * is an eighth of these, a quarter of the armed: the dead stay below the armed,
+ * plus twice TKW_SWEEP_SLACK.
  */
 #include "pool_inner.h"
 
-/* Empty streams passed over in one step. */
-enum { STREAMS_A_STEP = 64 };
+/* Streams that a step comes to: for every one that has entries, a slot has some
+ * that do not. */
+enum { STREAMS_A_STEP = STREAMS * (CHUNK_ENTRIES + SHELVES) };
 
 static struct slot *slot_swept(struct tkw_pool *pool)
 {
     uint32_t slot = pool->sweep.slot;
     return slot < pool->slot_count ? &pool->slots[slot]
                                    : &pool->shelves[slot - pool->slot_count];
+}
+
+/* The first slot from there on that is occupied or a shelf; 0 if they are past
+ * all. */
+static uint32_t slot_from(const struct tkw_pool *pool, uint32_t slot)
+{
+    for (uint32_t i = 0; i < pool->dial.level_count; i++) {
+        const struct ring *ring = &pool->rings[i];
+        if (slot >= ring->first + ring->size)
+            continue;
+        uint32_t found =
+            bits_find(ring->occupancy, ring->size, slot - ring->first);
+        if (found != BITS_NONE)
+            return ring->first + found;
+        slot = ring->first + ring->size;
+    }
+    return slot < pool->slot_count + SHELVES ? slot : 0;
 }
 
 static void next_stream(struct tkw_pool *pool)
@@ -33,8 +52,7 @@ static void next_stream(struct tkw_pool *pool)
     if (++pool->sweep.stream < STREAMS)
         return;
     pool->sweep.stream = 0;
-    if (++pool->sweep.slot == pool->slot_count + SHELVES)
-        pool->sweep.slot = 0;
+    pool->sweep.slot = slot_from(pool, pool->sweep.slot + 1);
 }
 
 /* Move what is alive together.  Returns where it ends. */
@@ -89,11 +107,9 @@ static void unlink_chunk(struct tkw_pool *pool, struct stream *stream,
 }
 
 static void sweep_chunk(struct tkw_pool *pool, struct slot *slot,
-                        struct stream *stream)
+                        struct stream *stream, struct chunk *chunk)
 {
     struct chunk *before = pool->sweep.before;
-    struct chunk *chunk =
-        pool->sweep.at != NULL ? pool->sweep.at : stream_head(stream);
     struct chunk *next = chunk_next(stream, chunk);
     uint64_t *begin = chunk_begin(stream, chunk);
     uint64_t *end = keep_living(pool, begin, chunk_end(stream, chunk));
@@ -120,6 +136,7 @@ static void sweep_chunk(struct tkw_pool *pool, struct slot *slot,
 
 void pool_sweep(struct tkw_pool *pool)
 {
+    size_t left = CHUNK_ENTRIES;
     pool->sweeps++;
     pool->ready_end = NULL;
     for (unsigned i = 0; i < STREAMS_A_STEP; i++) {
@@ -129,10 +146,16 @@ void pool_sweep(struct tkw_pool *pool)
             next_stream(pool);
             continue;
         }
+        struct chunk *chunk =
+            pool->sweep.at != NULL ? pool->sweep.at : stream_head(stream);
+        size_t count =
+            (size_t)(chunk_end(stream, chunk) - chunk_begin(stream, chunk));
+        if (count > left)
+            return;
+        left -= count;
         uint32_t place = pool->sweep.slot;
-        sweep_chunk(pool, slot, stream);
+        sweep_chunk(pool, slot, stream, chunk);
         if (slot->chunks == 0 && place < pool->slot_count)
             pool_vacate(pool, place);
-        return;
     }
 }

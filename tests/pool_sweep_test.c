@@ -9,14 +9,17 @@
 static void the_dead_are_swept_as_time_goes_by(void **state)
 {
     (void)state;
+    static tkw_handle alive[3 * TKW_SWEEP_SLACK];
     struct tkw_pool *pool = pool_of(NULL, 0);
-    for (size_t i = 0; i < 3 * TKW_SWEEP_SLACK; i++) {
+    for (size_t i = 0; i < COUNT_OF(alive); i++) {
         tkw_handle dead = pool_arm(pool, 100, i);
-        pool_arm(pool, 100, i);
+        alive[i] = pool_arm(pool, 100, i);
         assert_true(tkw_pool_cancel(pool, dead));
     }
-    while (!pool_has_many_dead(pool))
-        tkw_pool_cancel(pool, pool_arm(pool, 100, 0));
+    for (size_t i = 0, more = 0; more < 8 * CHUNK_ENTRIES; i++) {
+        assert_true(tkw_pool_cancel(pool, alive[i]));
+        more += pool_has_many_dead(pool);
+    }
     uint64_t before = pool->sweeps;
     assert_true(tkw_pool_advance_some(pool, 1, CHUNK_ENTRIES - 1));
     assert_int_equal(pool->sweeps, before);
@@ -138,24 +141,72 @@ static void the_sweeper_lets_go_of_a_queue_that_moves_on(void **state)
 }
 
 /* Arming does a step now and then: it must not take the time of a round. */
-static void a_step_of_the_sweeper_passes_over_few_empty_streams(void **state)
+static void a_step_of_the_sweeper_passes_over_empty_slots(void **state)
 {
     (void)state;
+    static const tkw_tick deadlines[] = {100, 60000, 4000000, TKW_NEVER};
     struct tkw_pool *pool = pool_of(NULL, 0);
-    tkw_handle dead = pool_arm(pool, TKW_NEVER, 0);
-    assert_true(tkw_pool_cancel(pool, dead));
-    const uint32_t all = STREAMS * (pool->slot_count + SHELVES);
-    uint32_t steps = 0;
-    for (; pool->entries != 0; steps++) {
-        uint32_t before = STREAMS * pool->sweep.slot + pool->sweep.stream;
-        pool_sweep(pool);
-        uint32_t after = STREAMS * pool->sweep.slot + pool->sweep.stream;
-        assert_int_equal((after + all - before) % all,
-                         pool->entries != 0 ? 64 : (all - 1) % 64 + 1);
-    }
-    assert_int_equal(steps, (all - 1) / 64 + 1);
-    assert_int_equal(tkw_pool_counters(pool).sweeps, steps);
+    for (size_t i = 0; i < COUNT_OF(deadlines); i++)
+        assert_true(tkw_pool_cancel(pool, pool_arm(pool, deadlines[i], i)));
+    assert_int_equal(pool->entries, COUNT_OF(deadlines));
+    pool_sweep(pool);
+    assert_int_equal(pool->entries, 0);
+    assert_int_equal(tkw_pool_counters(pool).looks, COUNT_OF(deadlines));
     pool_done(pool);
+}
+
+/* It takes as many entries as a chunk has, from however many chunks. */
+static void a_step_of_the_sweeper_looks_at_a_chunkful(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry wide = {.sizes = {4096},
+                                             .beyond = TKW_ROUNDS};
+    for (size_t each = 1; each <= CHUNK_ENTRIES; each++) {
+        struct tkw_pool *pool = pool_of(&wide, 0);
+        for (size_t i = 0; i < 3 * CHUNK_ENTRIES; i++)
+            pool_arm(pool, 1 + i / each, i);
+        pool_sweep(pool);
+        assert_int_equal(tkw_pool_counters(pool).looks,
+                         CHUNK_ENTRIES / each * each);
+        pool_done(pool);
+    }
+}
+
+/*
+ * L16, however thinly they are spread: the dead stay below the armed, plus
+ * twice the slack.  Armed and cancelled, and armed again over and over.
+ */
+static void the_dead_of_many_slots_do_not_pile_up(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry wide[] = {
+        {.sizes = {4096}},
+        {.sizes = {16384}, .beyond = TKW_ROUNDS},
+        {.sizes = {4096, 4096}},
+    };
+    enum { LIVE = 1000, ROUNDS = 200000 };
+    for (size_t s = 0; s < COUNT_OF(wide); s++) {
+        static tkw_handle handles[LIVE];
+        uint64_t seed = random_seed();
+        struct tkw_pool *pool = pool_of(&wide[s], 0);
+        for (size_t i = 0; i < ROUNDS; i++) {
+            assert_true(tkw_pool_cancel(
+                pool, pool_arm(pool, 1 + random_below(&seed, 1 << 24), i)));
+            assert_in_range(tkw_pool_counters(pool).dead, 0,
+                            2 * TKW_SWEEP_SLACK);
+        }
+        for (size_t i = 0; i < LIVE; i++)
+            handles[i] = pool_arm(pool, 1 + random_below(&seed, 1 << 24), i);
+        for (size_t i = 0; i < ROUNDS; i++) {
+            tkw_tick deadline = 1 + random_below(&seed, 1 << 24);
+            assert_int_equal(tkw_pool_rearm(pool, handles[i % LIVE], deadline),
+                             1);
+            assert_in_range(tkw_pool_counters(pool).dead, 0,
+                            LIVE + 2 * TKW_SWEEP_SLACK);
+        }
+        assert_pool_sound(pool);
+        pool_done(pool);
+    }
 }
 
 static void a_round_of_the_sweeper_begins_with_the_first_slot(void **state)
@@ -211,7 +262,9 @@ int main(void)
         cmocka_unit_test(while_there_are_many_dead_arming_sweeps_eightfold),
         cmocka_unit_test(the_sweeper_keeps_its_place_while_timers_fire),
         cmocka_unit_test(the_sweeper_lets_go_of_a_queue_that_moves_on),
-        cmocka_unit_test(a_step_of_the_sweeper_passes_over_few_empty_streams),
+        cmocka_unit_test(a_step_of_the_sweeper_passes_over_empty_slots),
+        cmocka_unit_test(a_step_of_the_sweeper_looks_at_a_chunkful),
+        cmocka_unit_test(the_dead_of_many_slots_do_not_pile_up),
         cmocka_unit_test(a_round_of_the_sweeper_begins_with_the_first_slot),
         cmocka_unit_test(the_living_of_two_chunks_fit_into_one),
     };

@@ -336,7 +336,7 @@ static size_t walk(void *engine, uint64_t divisor, uint64_t *ids)
 
 const struct engine engine_pool = {
     .name = "pool",
-    .dead_slack = 16384,
+    .dead_slack = 8192,
     .make = make,
     .text = &engine_pool_text,
     POOL,
@@ -344,7 +344,7 @@ const struct engine engine_pool = {
 
 const struct engine engine_pool_oom = {
     .name = "pool-oom",
-    .dead_slack = 16384,
+    .dead_slack = 8192,
     .make = make_oom,
     .text = &engine_pool_oom_text,
     POOL,

@@ -366,7 +366,7 @@ bool judge_open(struct judge *judge, const struct engine *engine,
     uint64_t cost = slots + world->timer_count;
     judge->check_every = check_every ? check_every : 1 + (uint32_t)(cost / 16);
     judge->until_check = judge->check_every;
-    judge->dead_slack = engine->dead_slack + slots / 8;
+    judge->dead_slack = engine->dead_slack;
     judge->farthest = world->start;
     judge->next = TKW_NEVER;
     return true;

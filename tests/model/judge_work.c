@@ -7,7 +7,7 @@
 /*
  * L16: what cancelling leaves behind does not pile up.  It is cleared away by
  * and by as timers are armed, so that it is held against the most that ever
- * were armed at a time; a round over all slots takes its time, too.
+ * were armed at a time.
  */
 void judge_dead(struct judge *judge)
 {
@@ -17,7 +17,7 @@ void judge_dead(struct judge *judge)
     if (live > judge->live_max)
         judge->live_max = live;
     expect(judge, (struct claim){"L16", CALL_DEAD, 0, work.dead, AT_MOST,
-                                 judge->dead_slack + 4 * judge->live_max});
+                                 judge->dead_slack + 2 * judge->live_max});
 }
 
 /* L9: a stop is in order, and it does get on. */
