@@ -98,7 +98,7 @@ static uint64_t gather(const struct tkw_service *service, uint64_t due_ns,
     uint64_t tick_ns = service->tick_ns;
     tkw_tick first = due_ns / tick_ns + (due_ns % tick_ns != 0);
     tkw_tick last = saturating_add(due_ns, slack_ns) / tick_ns;
-    if (first >= last)
+    if (first == 0 || first >= last)
         return due_ns;
     /* The highest bit in which they differ, and those above. */
     int bit = 63 - __builtin_clzll((first - 1) ^ last);

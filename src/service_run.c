@@ -170,7 +170,7 @@ static void take_by_wall(struct tkw_service *service, struct shard *shard,
     shard->next = tkw_pool_next(shard->pool);
 }
 
-/* A later time is taken; that the clock went back, the next pass will see. */
+/* A later time is taken; that the clock went back, clock_went_back() sees. */
 static void look_again(struct tkw_service *service, uint64_t *now)
 {
     uint64_t read = service->clock.now(service->clock.context);
@@ -298,7 +298,24 @@ struct pass {
     int count;       /* callbacks that were run or handed over ... */
     int most;        /* ... and how many may be */
     bool is_refused; /* a job was; there is no use in asking again */
+    bool is_over;    /* a wall clock was set back meanwhile */
 };
+
+/*
+ * Was a wall clock set back since the pass began?  Then what is due is not due
+ * any more, and the next pass files it anew.  If not, go by what it shows now.
+ */
+static bool clock_went_back(const struct tkw_service *service,
+                            struct pass *pass)
+{
+    if (!service->clock.is_wall || pass->is_over)
+        return pass->is_over;
+    if (pass->clock == 0)
+        pass->clock = service->clock.now(service->clock.context);
+    pass->is_over = pass->clock < pass->now;
+    pass->now = pass->clock;
+    return pass->is_over;
+}
 
 /* Run the next timer of a crew, or hand over some.  Returns whether there was
  * anything to do and could be done. */
@@ -308,10 +325,12 @@ static bool serve(struct crew *crew, struct pass *pass)
     tkw_tick until;
     struct shard *shard = first_shard(crew, pass->now, &until);
     if (shard == NULL || (crew->is_submit && pass->is_refused) ||
-        sync_get_ordered(&service->is_stopping))
+        sync_get_ordered(&service->is_stopping) ||
+        clock_went_back(service, pass))
         return false;
     if (shard->is_behind) {
         refill(service, shard, pass->tick, &pass->now);
+        pass->clock = 0;
         return true;
     }
     if (crew->is_direct) {
@@ -353,6 +372,8 @@ static int make_pass(struct tkw_service *service, int most)
     for (uint32_t i = 0; i < service->shard_count; i++)
         service_lower(
             service, next_of(service, service->shards[i], pass.tick, pass.now));
+    if (pass.is_over)
+        service_lower(service, 0); /* at once */
     return pass.count;
 }
 
@@ -409,14 +430,16 @@ void *service_drive(void *argument)
 
 /*
  * Who may not run now need not be told again and again that he should: a loop
- * inside a callback, or in another thread.  With the mutex: who runs aims anew
- * after he has said that he does not any more.
+ * inside a callback, or in another thread, or of a service that was stopped.
+ * With the mutex: who runs aims anew after he has said that he does not any
+ * more, and at never once it is stopped.
  */
 static RARE int refuse_to_run(struct tkw_service *service, int answer)
 {
     if (sync_get_ordered(&service->has_fd)) {
         sync_lock(&service->mutex);
-        if (sync_get_ordered(&service->is_active))
+        if (sync_get_ordered(&service->is_active) ||
+            sync_get_ordered(&service->is_stopping))
             service->clock.aim(service->clock.context, UINT64_MAX);
         sync_unlock(&service->mutex);
     }
@@ -430,7 +453,7 @@ int tkw_service_run(struct tkw_service *service, int budget)
     if (is_in_callback(service))
         return refuse_to_run(service, -EDEADLK);
     if (sync_get_relaxed(&service->is_stopping))
-        return 0;
+        return refuse_to_run(service, 0);
     if (!enter(service))
         return refuse_to_run(service, -EBUSY);
     int count = make_pass(service, budget == 0 ? INT_MAX : budget);

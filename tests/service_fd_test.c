@@ -194,6 +194,25 @@ static void a_refusal_while_nobody_runs_leaves_the_descriptor(void **state)
     scene_close(&scene);
 }
 
+/* Stopped, there is nothing to come for; and if the clock is set then, the loop
+   hears of that once. */
+static void the_descriptor_of_a_stopped_service_rests(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probe = {0};
+    scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
+    int fd = tkw_service_fd(scene.service);
+    probe_arm(&scene, &probe, 0);
+    assert_true(is_readable(fd));
+    tkw_service_stop(scene.service);
+    tkw_hand_set(scene.hand, 500);
+    if (is_readable(fd))
+        assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    assert_false(is_readable(fd));
+    scene_close(&scene);
+}
+
 /* It is one of the service's, the same each time, and closed with it. */
 static void the_descriptor_is_closed_with_the_service(void **state)
 {
@@ -386,6 +405,7 @@ int main(void)
         cmocka_unit_test(a_loop_inside_a_callback_sleeps),
         cmocka_unit_test(a_loop_beside_a_callback_sleeps),
         cmocka_unit_test(a_refusal_while_nobody_runs_leaves_the_descriptor),
+        cmocka_unit_test(the_descriptor_of_a_stopped_service_rests),
         cmocka_unit_test(the_descriptor_is_closed_with_the_service),
         cmocka_unit_test(a_service_with_a_driver_has_no_descriptor),
         cmocka_unit_test(a_clock_of_ones_own_may_have_a_descriptor_or_not),

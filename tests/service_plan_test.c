@@ -222,6 +222,14 @@ static void all_slack_there_is_gathers_all(void **state)
     assert_int_equal(due_of(&scene, probes[1].handle), due);
     assert_int_equal(due_of(&scene, probes[2].handle), UINT64_MAX);
     scene_close(&scene);
+    scene_open(
+        &scene, 0,
+        (struct tkw_service_config){.tick_ns = 1, .driver = TKW_DRIVER_NONE});
+    arm_plan(&scene, &probes[0], (struct tkw_plan){.slack_ns = UINT64_MAX});
+    struct tkw_outlook outlook = {.due_ns = 1};
+    tkw_service_query(scene.service, probes[0].handle, &outlook);
+    assert_int_equal(outlook.due_ns, 0);
+    scene_close(&scene);
 }
 
 /* Whatever the slack, from less than a tick to all of time. */

@@ -118,6 +118,14 @@ static void a_step_back_needs_no_log(void **state)
     }
 }
 
+/* A submit that is its own executor. */
+static int run_at_once(void *context, const struct tkw_job *job)
+{
+    (void)context;
+    tkw_job_run(job);
+    return 0;
+}
+
 static void scene_open_wall(struct scene *scene, uint64_t now,
                             enum tkw_driver driver)
 {
@@ -236,6 +244,69 @@ static void what_was_due_waits_again_when_a_wall_clock_is_set_back(void **state)
     scene_close(&scene);
 }
 
+/* act(): set the clock back to 500, once, and be armed again for 100 later. */
+static void set_back_and_arm_again(struct probe *probe)
+{
+    if (ran(probe) == 0)
+        tkw_hand_set(probe->scene->hand, 500);
+    probe->answer =
+        tkw_service_rearm(probe->scene->service, probe->firing.handle, 100);
+}
+
+/* The same while callbacks are running: what is due behind the one that sets
+   the clock is not due any more, nor is what it arms. */
+static void a_clock_set_back_by_a_callback_is_seen_by_the_next(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        struct scene scene;
+        struct probe first = {.act = set_back_and_arm_again}, others[300] = {0};
+        scene_open_wall(&scene, 1000, both[i]);
+        probe_arm_at(&scene, &first, 1100);
+        for (size_t k = 0; k < COUNT_OF(others); k++)
+            probe_arm_at(&scene, &others[k], 1100 + k % 2 * 10);
+        tkw_hand_set(scene.hand, 1150);
+        assert_int_equal(scene_rest(&scene), 1);
+        assert_int_equal(tkw_hand_now(scene.hand), 500);
+        assert_int_equal(scene_go(&scene, 599), 0);
+        assert_int_equal(scene_go(&scene, 609), 1); /* ticks begin elsewhere */
+        assert_int_equal(tkw_service_cancel(scene.service, first.handle), 1);
+        assert_int_equal(scene_go(&scene, 1099), 0);
+        assert_int_equal(scene_go(&scene, 1119), COUNT_OF(others));
+        for (size_t k = 0; k < COUNT_OF(others); k++)
+            assert_true(others[k].firing.now_ns >= others[k].firing.due_ns);
+        scene_close(&scene);
+    }
+}
+
+/* Workers are handed what is due by the clock as it is then. */
+static void a_clock_set_back_meanwhile_hands_nothing_over(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct tkw_hand *hand;
+    struct probe first = {.act = set_back_and_arm_again}, second = {0};
+    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
+    tkw_hand_be_wall(hand, true);
+    scene_open(&scene, 1000,
+               (struct tkw_service_config){.tick_ns = 10,
+                                           .shards = 1,
+                                           .driver = TKW_DRIVER_NONE,
+                                           .submit = run_at_once,
+                                           .clock = tkw_hand_clock(hand)});
+    scene.hand = hand;
+    probe_arm_at(&scene, &first, 1100);
+    probe_arm_at(&scene, &second, 1110);
+    tkw_hand_set(hand, 1150);
+    assert_int_equal(tkw_service_run(scene.service, 0), 1);
+    assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    assert_int_equal(ran(&second), 0);
+    assert_int_equal(tkw_service_cancel(scene.service, first.handle), 1);
+    assert_int_equal(scene_go(&scene, 1109), 0);
+    assert_int_equal(scene_go(&scene, 1129), 1);
+    scene_close(&scene);
+}
+
 /* Armed after the clock was set back, before the driver has seen that it was:
    by the new time never early, and less than a tick late. */
 static void arming_before_the_step_is_seen_is_on_time(void **state)
@@ -316,6 +387,8 @@ int main(void)
         cmocka_unit_test(a_wall_clock_that_wanders_fires_each_once),
         cmocka_unit_test(
             what_was_due_waits_again_when_a_wall_clock_is_set_back),
+        cmocka_unit_test(a_clock_set_back_by_a_callback_is_seen_by_the_next),
+        cmocka_unit_test(a_clock_set_back_meanwhile_hands_nothing_over),
         cmocka_unit_test(arming_before_the_step_is_seen_is_on_time),
         cmocka_unit_test(moves_and_cancels_survive_a_wall_clock_set_back),
         cmocka_unit_test(next_is_now_on_a_wall_clock_set_back_to_0),
