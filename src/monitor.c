@@ -121,9 +121,11 @@ static void look(void *argument, const struct tkw_firing *firing)
     shard_lock(shard);
     size_t count =
         tkw_idle_expired(shard->idle, silent, TKW_SILENT_MAX, firing->now_ns);
-    shard->wake_ns = tkw_idle_next(shard->idle);
-    /* It is not armed only if the service was stopped, and then for good. */
-    tkw_service_rearm_at(monitor->service, shard->timer, shard->wake_ns);
+    uint64_t next_ns = tkw_idle_next(shard->idle);
+    /* If not, the service was stopped; or it is armed for a touch meanwhile,
+       and there is no memory to move it. */
+    if (tkw_service_rearm_at(monitor->service, shard->timer, next_ns) >= 0)
+        shard->wake_ns = next_ns;
     count_out(monitor, count);
     shard_unlock(shard);
 
@@ -258,6 +260,18 @@ static struct shard *shard_of(struct tkw_monitor *monitor, struct tkw_key key,
     return &monitor->shards[middle * monitor->shard_count >> 16];
 }
 
+/*
+ * Lock a shard to touch a key.  Returns the time; but no earlier one than it
+ * was looked at last, lest a wall clock that was set back since then makes keys
+ * silent at once.
+ */
+static uint64_t lock_to_touch(struct shard *shard)
+{
+    uint64_t now_ns = tkw_service_now(shard->monitor->service);
+    shard_lock(shard);
+    return now_ns > shard->idle->now_ns ? now_ns : shard->idle->now_ns;
+}
+
 /* Let the shard look at `due_ns` at the latest.  Returns 0 or an error. */
 static int wake_by(struct shard *shard, uint64_t due_ns)
 {
@@ -291,9 +305,8 @@ int tkw_monitor_touch(struct tkw_monitor *monitor, struct tkw_key key)
         return -EINVAL;
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);
-    struct tkw_silent wish = {key, tkw_service_now(monitor->service), 0};
+    struct tkw_silent wish = {key, lock_to_touch(shard), 0};
     int answer = 0;
-    shard_lock(shard);
     if (!idle_refresh(shard->idle, key, hash, wish.last_ns))
         answer = touch_new(shard, &wish, hash);
     shard_unlock(shard);
@@ -307,8 +320,7 @@ int tkw_monitor_touch_limit(struct tkw_monitor *monitor, struct tkw_key key,
         return -EINVAL;
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);
-    struct tkw_silent wish = {key, tkw_service_now(monitor->service), limit_ns};
-    shard_lock(shard);
+    struct tkw_silent wish = {key, lock_to_touch(shard), limit_ns};
     int answer;
     if (idle_query(shard->idle, key, hash, NULL)) {
         answer =
@@ -328,8 +340,7 @@ bool tkw_monitor_refresh(struct tkw_monitor *monitor, struct tkw_key key)
         return false;
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);
-    uint64_t now_ns = tkw_service_now(monitor->service);
-    shard_lock(shard);
+    uint64_t now_ns = lock_to_touch(shard);
     bool is_held = idle_refresh(shard->idle, key, hash, now_ns);
     shard_unlock(shard);
     return is_held;

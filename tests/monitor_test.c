@@ -324,6 +324,34 @@ static void a_wall_clock_set_back_makes_nobody_early(void **state)
     stage_close(&stage);
 }
 
+/* Nor is who is heard of all the time since then. */
+static void keys_touched_behind_the_time_are_not_silent(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct tkw_hand *hand;
+    assert_int_equal(tkw_hand_open(&hand, START), 0);
+    tkw_hand_be_wall(hand, true);
+    stage_set(&stage, (struct tkw_service_config){.clock = tkw_hand_clock(hand),
+                                                  .driver = TKW_DRIVER_NONE});
+    stage.scene.hand = hand;
+    stage_open_monitor(&stage, stage_config(&stage));
+    stage_add(&stage, 9, 1);
+    assert_int_equal(stage_go(&stage, 10 * LIMIT), 1); /* it has looked */
+    stage_go(&stage, LIMIT);
+    stage_add(&stage, 0, 2);
+    for (uint64_t now = LIMIT; now < 20 * LIMIT; now += LIMIT / 4) {
+        assert_int_equal(stage_go(&stage, now), 0);
+        assert_int_equal(tkw_monitor_touch(stage.monitor, mixed_key(0)), 0);
+        assert_true(tkw_monitor_refresh(stage.monitor, mixed_key(1)));
+        assert_int_equal(
+            tkw_monitor_touch_limit(stage.monitor, mixed_key(2), LIMIT / 2),
+            now == LIMIT);
+    }
+    assert_int_equal(stage_go(&stage, 22 * LIMIT), 3);
+    stage_close(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +367,7 @@ int main(void)
         cmocka_unit_test(so_many_keys_are_held_in_all_shards),
         cmocka_unit_test(a_walk_tells_every_key),
         cmocka_unit_test(a_wall_clock_set_back_makes_nobody_early),
+        cmocka_unit_test(keys_touched_behind_the_time_are_not_silent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
