@@ -110,6 +110,9 @@ static void release(struct tkw_operation *operation)
     struct purgatory_shard *home = home_of(operation);
     bool is_live = operation->is_live;
     call *on_release = operation->type->on_release;
+    /* Not before: whoever hands it back may still be at it. */
+    if (sync_get_relaxed(&operation->word) & OPERATION_CANCELLED)
+        sync_put_release(&operation->outcome, TKW_WITHDRAWN);
     sync_put_ordered(&operation->word, 0);
     call_user(purgatory, operation, on_release);
     if (!is_live)
@@ -170,23 +173,19 @@ void operation_leave(struct tkw_operation *operation)
         operation_drop(operation);
 }
 
-static enum tkw_outcome outcome_of(uint32_t word)
-{
-    if (word & OPERATION_CANCELLED)
-        return TKW_WITHDRAWN;
-    return word & OPERATION_EXPIRED ? TKW_EXPIRED : TKW_COMPLETED;
-}
-
 void operation_call_back(struct tkw_operation *operation)
 {
     const struct tkw_purgatory *purgatory = operation->purgatory;
     const struct tkw_operation_type *type = operation->type;
-    enum tkw_outcome outcome = outcome_of(sync_get_relaxed(&operation->word));
-    sync_put_release(&operation->outcome, outcome);
-    if (outcome != TKW_WITHDRAWN)
+    uint32_t word = sync_get_relaxed(&operation->word);
+    if ((word & OPERATION_CANCELLED) == 0) {
+        bool is_expired = word & OPERATION_EXPIRED;
+        sync_put_release(&operation->outcome,
+                         is_expired ? TKW_EXPIRED : TKW_COMPLETED);
         call_user(purgatory, operation, type->on_complete);
-    if (outcome == TKW_EXPIRED)
-        call_user(purgatory, operation, type->on_expire);
+        if (is_expired)
+            call_user(purgatory, operation, type->on_expire);
+    }
     operation_drop(operation);
 }
 

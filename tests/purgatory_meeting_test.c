@@ -165,6 +165,39 @@ static void completed_while_it_is_refused_it_is_completed(void **state)
     }
 }
 
+static void ask_at_the_end_of_watching(void *context,
+                                       struct tkw_operation *operation)
+{
+    struct meeting *meeting = context;
+    assert_int_equal(tkw_operation_outcome(operation), TKW_WAITING);
+    assert_int_equal(meeting_end(meeting), 0);
+    assert_int_equal(tkw_operation_outcome(operation), TKW_WAITING);
+}
+
+static void ask_at_release(struct request *request)
+{
+    request->answer = tkw_operation_outcome(&request->operation);
+}
+
+/* Who hands it back finds it waiting, even if the other is done with it. */
+static void
+cancelled_while_it_is_being_watched_it_waits_till_released(void **state)
+{
+    (void)state;
+    struct meeting meeting;
+    meeting_begin(&meeting, WATCH, 2, false);
+    meeting.request.moment = RELEASE;
+    meeting.request.act = ask_at_release;
+    assert_int_equal(tkw_purgatory_cancel(meeting.hall.purgatory,
+                                          tkw_key_number(1),
+                                          ask_at_the_end_of_watching, &meeting),
+                     1);
+    assert_story(&meeting.request, "ttr");
+    assert_int_equal(meeting.request.answer, TKW_WITHDRAWN);
+    gate_done(&meeting.gate);
+    hall_close(&meeting.hall);
+}
+
 /* A cancel may miss what is only coming in, but not by half. */
 static void cancelled_while_it_is_being_watched_it_is_out_or_in(void **state)
 {
@@ -198,6 +231,8 @@ int main(void)
             cancelled_while_it_is_tried_it_is_released_by_the_other),
         cmocka_unit_test(completed_while_it_is_refused_it_is_completed),
         cmocka_unit_test(cancelled_while_it_is_being_watched_it_is_out_or_in),
+        cmocka_unit_test(
+            cancelled_while_it_is_being_watched_it_waits_till_released),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
