@@ -263,6 +263,8 @@ int tkw_pool_reserve(struct tkw_pool *pool, size_t n)
 {
     if (n > TKW_POOL_TIMERS_MAX)
         return -ENOMEM;
+    if (n == 0)
+        return 0;
     /* And for the gaps that joining queues may leave meanwhile. */
     size_t gaps = (size_t)(pool_places(pool) + n) / (TKW_JOIN_CHUNKS - 1) + 1;
     return pool_provide(pool, n + gaps, n);

@@ -115,8 +115,11 @@ static void reserving_twice_is_reserving_once(void **state)
     (void)state;
     struct ledger ledger;
     struct tkw_pool *pool = ledger_pool(&ledger, NULL);
-    assert_int_equal(tkw_pool_reserve(pool, 5000), 0);
     uint64_t calls = ledger.calls;
+    assert_int_equal(tkw_pool_reserve(pool, 0), 0); /* nor does nothing */
+    assert_int_equal(ledger.calls, calls);
+    assert_int_equal(tkw_pool_reserve(pool, 5000), 0);
+    calls = ledger.calls;
     for (size_t n = 0; n <= 5000; n += 500)
         assert_int_equal(tkw_pool_reserve(pool, n), 0);
     assert_int_equal(ledger.calls, calls);

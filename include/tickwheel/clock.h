@@ -104,10 +104,10 @@ TKW_EXPORT void tkw_hand_set(struct tkw_hand *hand, uint64_t now_ns);
 
 /*
  * Wait until the service's driver sleeps again: then all callbacks that were
- * due have returned, or if they run elsewhere, were handed over.  Without a
- * driver, or once the service was stopped, there is nothing to wait for, and
- * this never returns; nor does it inside of a callback.  *Any thread, not in a
- * callback*.
+ * due have returned, or if they run elsewhere, were handed over, as far as
+ * there was room.  Without a driver, or once the service was stopped, there is
+ * nothing to wait for, and this never returns; nor does it inside of a
+ * callback.  *Any thread, not in a callback*.
  *
  * Callbacks on workers may still be running then, and a repeating one misses
  * what is turned meanwhile.  Wait for them by a semaphore; or have no workers

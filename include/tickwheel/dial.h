@@ -151,9 +151,8 @@ TKW_EXPORT struct tkw_spot tkw_dial_where(const struct tkw_dial *dial,
 
 /*
  * Tell when the next occupied slot begins: never later than the earliest
- * deadline filed.  TKW_NEVER if no slot is occupied.  O(levels).  Of a wheel
- * with an unfinished tick this knows only what is still in slots: ask
- * tkw_wheel_next().
+ * deadline filed.  TKW_NEVER if no slot is occupied.  O(levels).  While a tick
+ * of a wheel is unfinished it says nothing of that: ask tkw_wheel_next().
  */
 TKW_EXPORT tkw_tick tkw_dial_next(const struct tkw_dial *dial);
 

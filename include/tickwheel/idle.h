@@ -151,9 +151,10 @@ TKW_EXPORT bool tkw_idle_query(const struct tkw_idle *idle, struct tkw_key key,
 
 /*
  * Move time forward to `now_ns`, and hand out keys that have gone silent, up to
- * `count` of them, those first whose limit passed first (to a tick).  They are
- * no longer held.  The bytes of their keys stay valid until the next call of
- * this or close.
+ * `count` of them, those first whose limit passed first (to a tick); last, and
+ * in that order, those whose limit had passed already when they were touched.
+ * They are no longer held.  The bytes of their keys stay valid until the next
+ * call of this or close.
  *
  * Looks at no more than `count` keys, and does little work besides, so it may
  * hand out fewer than there are: more are to come as long as tkw_idle_next() is

@@ -36,8 +36,8 @@
  *     advancing, done in small steps: what is dead stays below what is alive,
  *     plus a constant.
  *
- * A slot whose timers were all cancelled asks for one wake-up, where the wheel
- * asks for none.
+ * A slot whose timers were all cancelled asks for one wake-up, or one for every
+ * thousand of them, where the wheel asks for none.
  *
  * Threads: *owner* - one thread at a time, for everything in this header that
  * does not say *any thread*.
@@ -193,7 +193,9 @@ TKW_EXPORT void tkw_pool_advance(struct tkw_pool *pool, tkw_tick now);
 /*
  * The same, but move or touch at most `budget` timers; 0 is legal.  Returns
  * whether `now` has been reached; if not, any further advance goes on, and
- * anything may be called in between.  See tkw_wheel_advance_some().
+ * anything may be called in between.  See tkw_wheel_advance_some().  (What is
+ * due at the end of a tick is queued then: up to some 8,000 numbers are
+ * copied.)
  */
 TKW_EXPORT bool tkw_pool_advance_some(struct tkw_pool *pool, tkw_tick now,
                                       size_t budget);

@@ -177,7 +177,8 @@ TKW_EXPORT int tkw_purgatory_open(struct tkw_purgatory **purgatory,
  *   -EDEADLK    it is a try_complete that asks;
  *   -ENOMEM     there is no memory;
  *   -EAGAIN     the service has as many timers as allowed;
- *   -ESHUTDOWN  the service was stopped, or the purgatory is being closed.
+ *   -ESHUTDOWN  the service was stopped, and there is a timeout; or the
+ *               purgatory is being closed.
  */
 TKW_EXPORT int
 tkw_purgatory_try_complete_else_watch(struct tkw_purgatory *purgatory,

@@ -298,7 +298,7 @@ TKW_EXPORT int tkw_service_arm(struct tkw_service *service, tkw_handle *handle,
                                uint64_t delay_ns, struct tkw_task task);
 
 /* The same at a time of the service's clock; one that has passed is a delay of
- * 0, and UINT64_MAX never comes.  *Any thread*. */
+ * 0, but is late since then, and UINT64_MAX never comes.  *Any thread*. */
 TKW_EXPORT int tkw_service_arm_at(struct tkw_service *service,
                                   tkw_handle *handle, uint64_t time_ns,
                                   struct tkw_task task);
@@ -479,7 +479,9 @@ TKW_EXPORT int tkw_service_record(struct tkw_service *service,
  * jitter and slack added.  To move a timer, and to call one again that repeats,
  * is to arm it, but for a postpone.  Calls that change nothing are not in it,
  * nor are timers that fire: that they do follows.  Of timers that were armed
- * before it began, only what is done to them is.  *Any thread*, one at a time.
+ * before it began, only what is done to them is.  What two threads do to one
+ * timer at the same moment may be in either order.  *Any thread*, one at a
+ * time.
  *
  *     char text[4096];
  *     size_t n;
