@@ -28,9 +28,9 @@ static double median_of(const struct report *report, const struct cell *like,
 static void print_ratio(FILE *out, double value, double base)
 {
     if (base > 0)
-        fprintf(out, " %7.2fx", value / base);
+        fprintf(out, "  %9.2fx", value / base);
     else
-        fprintf(out, " %8s", "-");
+        fprintf(out, "  %10s", "-");
 }
 
 static void print_row(const struct report *report, const struct cell *cell,
@@ -43,8 +43,7 @@ static void print_row(const struct report *report, const struct cell *cell,
         unit = "us";
         scale = 1000;
     }
-    fprintf(out, "%9zu  %-11s  %-11s  %-7s %10.1f %s  %8.1f..%-8.1f", cell->n,
-            spread_names[cell->spread], cell->workload, cell->structure,
+    fprintf(out, "  %-9s  %10.1f %s  %10.1f  %10.1f", cell->structure,
             median / scale, unit, cell_least(cell) / scale,
             cell_most(cell) / scale);
 
@@ -57,21 +56,27 @@ static void print_row(const struct report *report, const struct cell *cell,
     fputc('\n', out);
 }
 
+/* Whether another work begins with this cell. */
+static bool is_first(const struct report *report, const struct cell *cell)
+{
+    return cell == report->cells || cell->n != cell[-1].n ||
+           cell->spread != cell[-1].spread ||
+           strcmp(cell->workload, cell[-1].workload) != 0;
+}
+
+/* Rows stand below the work that they did: all of it in each of them would be
+ * too wide for a terminal. */
 void report_table(const struct report *report, FILE *out)
 {
-    fprintf(out, "%9s  %-11s  %-11s  %-7s %10s     %-18s %8s %8s\n", "n",
-            "delays", "workload", "what", "median", "least..most", "/floor",
-            "/heap");
+    fprintf(out, "  %-9s  %10s     %10s  %10s  %10s  %10s\n", "structure",
+            "median", "least", "most", "/floor", "/heap");
     for (size_t i = 0; i < report->cell_count; i++) {
         const struct cell *cell = &report->cells[i];
-        if (i > 0 &&
-            (cell->n != cell[-1].n || cell->spread != cell[-1].spread ||
-             strcmp(cell->workload, cell[-1].workload) != 0))
-            fputc('\n', out);
+        if (is_first(report, cell))
+            fprintf(out, "\n%s, n = %zu, %s\n", cell->workload, cell->n,
+                    spread_names[cell->spread]);
         if (cell->sample_count == 0)
-            fprintf(out, "%9zu  %-11s  %-11s  %-7s failed\n", cell->n,
-                    spread_names[cell->spread], cell->workload,
-                    cell->structure);
+            fprintf(out, "  %-9s  %10s\n", cell->structure, "failed");
         else
             print_row(report, cell, out);
     }

@@ -3,6 +3,7 @@
  * marks, and that it fits.
  */
 #include "../tools/sim/table.h"
+#include "../tools/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,6 +75,45 @@ static void the_cheapest_wins_among_equal_steps(void **state)
     assert_recommended(rows, 3, "64");
 }
 
+static void the_smallest_wins_among_those_that_are_equal(void **state)
+{
+    (void)state;
+    struct sim_row rows[] = {row("20", 50, 700), row("64", 50, 700),
+                             row("256", 50, 700)};
+    rows[0].outcome.bytes_max = 3000;
+    rows[1].outcome.bytes_max = 2000;
+    rows[2].outcome.bytes_max = 4000;
+    assert_recommended(rows, 3, "64");
+    struct page page = print(table_write, rows, 3);
+    assert_non_null(strstr(page.text, "it takes the least memory."));
+    rows[0].outcome.ns -= 1;
+    assert_recommended(rows, 3, "20");
+    page = print(table_write, rows, 3);
+    assert_null(strstr(page.text, "least memory"));
+}
+
+/* Two operations say nothing about a geometry: to name one would be a guess. */
+static void nothing_is_recommended_where_nothing_was_moved(void **state)
+{
+    (void)state;
+    struct sim_row rows[] = {row("20", 50, 0), row("64", 50, 0),
+                             row("256", 50, 0)};
+    for (unsigned i = 0; i < 3; i++) {
+        rows[i].outcome.operations = 2;
+        rows[i].outcome.bytes_max = 3000 - i * 1000;
+    }
+    struct page page = print(table_write, rows, 2);
+    assert_null(strstr(page.text, "For this load"));
+    assert_non_null(strstr(page.text, "\nToo little was done to tell 2 of them "
+                                      "apart: "));
+    assert_non_null(strstr(page.text, "\nOf these wheel 64 takes the least "
+                                      "memory.\n"));
+
+    /* One that had nothing to move where the others had is better. */
+    rows[0].outcome.work.visits = rows[2].outcome.work.visits = 1;
+    assert_recommended(rows, 3, "64");
+}
+
 static void who_broke_a_promise_is_not_recommended(void **state)
 {
     (void)state;
@@ -141,8 +181,9 @@ static void passes_are_told_only_of_wheels_that_go_round(void **state)
     assert_non_null(strstr(page.text, "passed"));
 }
 
-/* However large the numbers and long the names. */
-static void no_line_is_longer_than_100_columns(void **state)
+/* However large the numbers and long the names, and whatever is behind the
+ * point. */
+static void no_line_is_wider_than_a_terminal(void **state)
 {
     (void)state;
     struct sim_row rows[] = {
@@ -153,16 +194,89 @@ static void no_line_is_longer_than_100_columns(void **state)
         struct replay_outcome *o = &rows[i].outcome;
         o->work.falls = o->work.visits = o->work.passes = 1234567890123;
         o->wakeups = o->wakeups_empty = o->bytes_max = 98765432109876;
-        o->end = UINT64_MAX;
+        o->last = UINT64_MAX;
         o->pending_max = o->ignored = 4294967295;
         o->worst_ns = 1.2345e14;
     }
+    rows[1].outcome.work.falls = 12; /* 0.012 a timer */
+    rows[1].outcome.worst_ns = 99.9;
     struct page page = print(table_write, rows, 2);
+    assert_non_null(strstr(page.text, " 0.012"));
+    assert_non_null(strstr(page.text, "0.100"));
+    assert_non_null(strstr(page.text, " 98.8T"));
     for (char *line = strtok(page.text, "\n"); line != NULL;
-         line = strtok(NULL, "\n")) {
-        if (strncmp(line, "For this load", 13) != 0)
-            assert_in_range(strlen(line), 0, 100);
-    }
+         line = strtok(NULL, "\n"))
+        assert_in_range(strlen(line), 1, 79);
+}
+
+/* What the longest that fits leaves over is just enough for the others. */
+static void a_name_is_beside_its_numbers_if_it_fits(void **state)
+{
+    (void)state;
+    struct sim_row rows[] = {row("20000,2000,200,20", 50, 9),
+                             row("20000,2000,2000,20", 60, 9)};
+    struct page page = print(table_write, rows, 2);
+    assert_non_null(strstr(page.text, "\nwheel 20000,2000,200,20     0 "));
+    assert_non_null(strstr(page.text, "\nwheel 20000,2000,2000,20\n   "));
+    rows[0] = row("128,512,64", 50, 9);
+    rows[1] = row("128,512,641", 50, 9);
+    rows[0].geometry.beyond = TKW_ROUNDS;
+    page = print(table_write, rows, 2);
+    assert_non_null(strstr(page.text, "\nwheel 128,512,64     0 "));
+    assert_non_null(strstr(page.text, "\nwheel 128,512,641\n   "));
+}
+
+/* Fold `letters` letters and then `text`: behind the letters is `wanted`. */
+static void assert_folded(int letters, unsigned indent, const char *text,
+                          const char *wanted)
+{
+    struct page page = {""};
+    char word[200];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    memset(word, 'x', sizeof word);
+    words_write(file, indent, "%.*s%s", letters, word, text);
+    rewind(file);
+    assert_true(fread(page.text, 1, sizeof page.text - 1, file) > 0);
+    fclose(file);
+    assert_string_equal(page.text + letters, wanted);
+}
+
+/* 79 columns are a line, and a single word is one, however long. */
+static void a_sentence_goes_on_in_the_next_line(void **state)
+{
+    (void)state;
+    assert_folded(69, 0, " and eight", " and eight\n");
+    assert_folded(70, 0, " and eight", " and\neight\n");
+    assert_folded(75, 3, " and eight", " and\n   eight\n");
+    assert_folded(76, 3, " and eight", "\n   and eight\n");
+    assert_folded(120, 2, " and eight", "\n  and eight\n");
+    assert_folded(120, 2, "", "\n");
+}
+
+/* The next line is shorter by what it is moved in, and may have one more. */
+static void an_indented_line_is_folded_again(void **state)
+{
+    (void)state;
+    char blanks[71], wanted[200];
+    memset(blanks, ' ', 70);
+    blanks[70] = '\0';
+    snprintf(wanted, sizeof wanted, "\n%sand eight\n", blanks);
+    assert_folded(79, 70, " and eight", wanted);
+    snprintf(wanted, sizeof wanted, "\n%sand\n%sninety\n", blanks, blanks);
+    assert_folded(79, 70, " and ninety", wanted);
+}
+
+/* A name, a number, and then a word that has no room: they stay together. */
+static void blanks_in_front_of_the_words_are_kept(void **state)
+{
+    (void)state;
+    const char *text = "   12   a-word-that-is-wider-than-all-that-is-left-of-"
+                       "a-line-of-seventy-nine-columns and one";
+    char wanted[200];
+    snprintf(wanted, sizeof wanted, "%.*s\n%12sand one\n",
+             (int)strlen(text) - 8, text, "");
+    assert_folded(4, 12, text, wanted);
 }
 
 static void a_program_finds_a_value_for_each_name(void **state)
@@ -184,12 +298,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_smallest_worst_step_wins_among_the_cheap),
         cmocka_unit_test(the_cheapest_wins_among_equal_steps),
+        cmocka_unit_test(the_smallest_wins_among_those_that_are_equal),
+        cmocka_unit_test(nothing_is_recommended_where_nothing_was_moved),
         cmocka_unit_test(who_broke_a_promise_is_not_recommended),
         cmocka_unit_test(few_operations_are_not_judged_by_time),
         cmocka_unit_test(one_geometry_is_not_recommended_over_others),
         cmocka_unit_test(only_the_best_of_a_column_is_marked),
         cmocka_unit_test(passes_are_told_only_of_wheels_that_go_round),
-        cmocka_unit_test(no_line_is_longer_than_100_columns),
+        cmocka_unit_test(no_line_is_wider_than_a_terminal),
+        cmocka_unit_test(a_name_is_beside_its_numbers_if_it_fits),
+        cmocka_unit_test(a_sentence_goes_on_in_the_next_line),
+        cmocka_unit_test(an_indented_line_is_folded_again),
+        cmocka_unit_test(blanks_in_front_of_the_words_are_kept),
         cmocka_unit_test(a_program_finds_a_value_for_each_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

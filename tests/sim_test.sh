@@ -129,13 +129,16 @@ contradictions() {
     refused --film "$work/f" --from 11 "$work/trace.csv"
     says 'ticks 0 to 10'
     refused --film "$work/f" --chart "$work/f"
+    says "tickwheel: --chart and --film are the same file, $work/f"
     refused --film "$work/f" --chart "$work/../${work##*/}/f"
+    says "--chart and --film are the same file, $work/../${work##*/}/f"
     refused --film - "$work/trace.csv"
     cp "$work/trace.csv" "$work/own.csv"
     refused --write "$work/own.csv" "$work/own.csv"
-    says 'different files'
+    says "--write and the trace are the same file, $work/own.csv"
     cmp -s "$work/own.csv" "$work/trace.csv" || fail 'the trace was overwritten'
     refused --write "$work/f" --chart "$work/f"
+    says "--chart and --write are the same file, $work/f"
     [ ! -e "$work/f" ] || fail "wrong usage made a file"
     nothing_is_left 'wrong usage'
 }
@@ -145,7 +148,7 @@ help_is_no_error() {
         sim $option
         grep -q '^usage: tickwheel sim' "$work/out" || fail "$option: no usage"
     done
-    ! grep -q '.\{81\}' "$work/out" || fail "the help is too wide"
+    ! grep -q '.\{80\}' "$work/out" || fail "the help is too wide"
 }
 
 what_cannot_be_read() {
@@ -249,7 +252,23 @@ the_table_answers_the_question() {
     [ "$(grep -c '^For this load: wheel ' "$work/out")" -eq 1 ] ||
         fail 'no answer'
     grep -q '\*' "$work/out" || fail 'nothing is marked'
-    ! grep -q '.\{101\}' "$work/out" || fail 'the table is too wide'
+    ! grep -q '.\{80\}' "$work/out" || fail 'the table is too wide'
+    tr '\n' ' ' <"$work/out" |
+        grep -Eq 'For this load: wheel .* worst step touches [0-9,]+ timers\. (Of the|All others) .*\. $' ||
+        fail 'the answer is not complete'
+}
+
+# With too little to go by there is no answer, but what can be told.
+the_table_does_not_guess() {
+    trace 0,arm,one,10 5,cancel,one,
+    sim "$work/trace.csv"
+    ! grep -q 'For this load' "$work/out" || fail 'a guess'
+    tr '\n' ' ' <"$work/out" | grep -q 'Too little .* wheel 20 takes the least memory' ||
+        fail 'nothing is said of what was too little'
+    trace 0,arm,one,10
+    sim "$work/trace.csv"
+    grep -q '^For this load: wheel 20, at 1.00 moves ' "$work/out" ||
+        fail 'of equals, not the smallest'
 }
 
 # What was cancelled long before its deadline was not waited for.
@@ -365,6 +384,7 @@ every_load_is_replayed
 remarks_are_no_errors
 a_load_that_was_written_is_the_same_load
 the_table_answers_the_question
+the_table_does_not_guess
 the_table_tells_the_time_that_passed
 pictures_are_written
 files_keep_their_places

@@ -32,6 +32,11 @@ says() {
     grep -qF -- "$1" "$work/err" || fail "not '$1': $(cat "$work/err")"
 }
 
+# fits WHAT FILE: no line of it is wider than a terminal.
+fits() {
+    ! grep -q '.\{80\}' "$2" || fail "$1: too wide: $(grep '.\{80\}' "$2")"
+}
+
 # number NAME FILE: the number that a summary gives under this name.
 number() {
     awk -v name="$1" '$1 == name { print $2 }' "$2" | tr -d '\r'
@@ -221,14 +226,17 @@ wrong_usage_of_bench() {
 
 benching() {
     "$tool" bench --n 1000 --repeats 2 --structures wheel,floor --workloads arm \
-        --delays uniform --json "$work/json" >"$work/out" 2>"$work/err" ||
+        --delays uniform --json "$work/json" --commit '1234abc' >"$work/out" 2>"$work/err" ||
         fail "bench: exit code $?"
-    grep -Eq '^ +1000 +uniform +arm +wheel +[0-9.]+ ns' "$work/out" ||
+    fits bench "$work/out"
+    grep -A 1 '^arm, n = 1000, uniform$' "$work/out" |
+        grep -Eq '^  wheel +[0-9.]+ ns +[0-9.]+ +[0-9.]+ +[0-9.]+x +-$' ||
         fail 'bench: no row of the wheel'
     python3 -c 'import json, sys
-cells = json.load(open(sys.argv[1]))["cells"]
-sys.exit(not all(len(cell["samples"]) == 2 for cell in cells))' "$work/json" ||
-        fail 'bench: not two samples of each'
+told = json.load(open(sys.argv[1]))
+sys.exit(told["commit"] != "1234abc" or
+         not all(len(cell["samples"]) == 2 for cell in told["cells"]))' "$work/json" ||
+        fail 'bench: not two samples of each, or another commit'
     [ "$("$tool" bench --compiler | wc -l)" -eq 1 ] || fail 'bench: no compiler'
     local code=0
     "$tool" bench --n 1000 --json "$work/none/json" >"$work/out" 2>"$work/err" ||
@@ -281,6 +289,7 @@ help_is_no_error() {
         "$tool" $arguments >"$work/out" 2>"$work/err" || fail "$arguments: $?"
         grep -q '^usage: tickwheel' "$work/out" || fail "$arguments: no usage"
         [ ! -s "$work/err" ] || fail "$arguments: errors"
+        fits "$arguments" "$work/out"
     done
 }
 
@@ -288,6 +297,7 @@ help_is_no_error() {
 plain() {
     "$tool" demo --plain "$@" >"$work/out" || fail "demo $*: exit code $?"
     summary_holds "demo $*" "$work/out"
+    fits "demo $*" "$work/out"
 }
 
 every_load_adds_up() {
@@ -324,13 +334,34 @@ the_seed_decides() {
     ! cmp -s "$work/speed0" "$work/other" || fail "the seed changes nothing"
 }
 
+# lines_are COUNT WHAT: so many lines of a show, and if there are any, heads
+# above them.
+lines_are() {
+    local lines heads
+    lines=$(grep -c '^[0-9]*:[0-9][0-9]:[0-9]' "$work/out" || true)
+    [ "$lines" -eq "$1" ] || fail "$2: $lines lines, not $1"
+    heads=$(grep -c '^time  *armed  *fired ' "$work/out" || true)
+    [ "$heads" -eq $(($1 > 0)) ] || fail "$2: $heads lines of heads"
+}
+
 a_paced_plain_show_writes_lines() {
     plain --timers 1000 --seconds 2.5
-    local lines
-    lines=$(grep -c '^[0-9]*:[0-9][0-9]:[0-9]' "$work/out" || true)
-    [ "$lines" -eq 2 ] || fail "$lines lines in 2.5 seconds, not 2"
+    lines_are 2 '2.5 seconds'
     plain --timers 1000 --seconds 0.5 --speed 1
     [ "$(number pending "$work/out")" -gt 0 ] || fail "not cut short"
+    plain --timers 1000 --delay 1000000000000000 --seconds 1.5
+    lines_are 1 'the longest delay'
+    plain --timers 1000 --seconds 1.5 --speed 1000
+    lines_are 1 '1.5 seconds at a speed'
+    plain --timers 1000
+    lines_are 0 'no pace'
+    plain --timers 1000 --speed 0
+    lines_are 0 'as fast as possible'
+    # The same where there is no terminal, as --help says.
+    "$tool" demo --timers 1000 --seconds 1.5 >"$work/out" || fail "no terminal: $?"
+    lines_are 1 'no terminal'
+    "$tool" demo --timers 1000 >"$work/out" || fail "no terminal, no pace: $?"
+    lines_are 0 'no terminal, no pace'
 }
 
 a_full_disk_is_an_error() {
@@ -345,10 +376,15 @@ a_full_disk_is_an_error() {
     done
 }
 
-# live COMMAND ARGUMENT...: a live demonstration whose summary adds up.
+# live COMMAND ARGUMENT...: a live demonstration whose summary adds up.  Scripts
+# know its lines by their names, with which no other may begin.
 live() {
+    local twice
     "$tool" "$@" >"$work/out" || fail "$*: exit code $?"
+    twice=$(awk '/^ *[a-z]/ { print $1 }' "$work/out" | sort | uniq -d)
+    [ -z "$twice" ] || fail "$*: two lines begin with $twice"
     "$1_holds" "$*" "$work/out"
+    fits "$*" "$work/out"
 }
 
 the_silent_are_found() {
@@ -378,9 +414,10 @@ a_live_show_writes_lines() {
         live $command --seconds 1.5
         lines=$(grep -c '^ *[0-9]* s  ' "$work/out" || true)
         [ "$lines" -eq 1 ] || fail "$command: $lines lines in 1.5 seconds, not 1"
+        [ "$(grep -c '^  time  ' "$work/out")" -eq 1 ] || fail "$command: no heads"
         # shellcheck disable=SC2086
         live $command --seconds 1.2 --quiet
-        ! grep -q '^ *[0-9]* s  ' "$work/out" || fail "$command: --quiet writes"
+        ! grep -Eq '^ *([0-9]* s|time)  ' "$work/out" || fail "$command: --quiet writes"
     done
 }
 

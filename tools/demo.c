@@ -1,8 +1,9 @@
 /*
  * demo.c - `tickwheel demo`: a wheel at work, in virtual time.
  *
- * On a terminal that is a show; anywhere else the load runs at full speed and
- * only the summary is written.
+ * On a terminal that is a show.  Anywhere else it is one in lines if a pace is
+ * asked for; if not, the load runs at full speed, and only the summary is
+ * written.
  */
 #include "tools.h"
 
@@ -22,7 +23,8 @@ static const char usage_text[] =
     "\n"
     "Shows a wheel at work: its levels, its hands, how timers fall and fire.\n"
     "Time is virtual, a tick is a millisecond.  Where the output is no\n"
-    "terminal, only the summary is written.\n"
+    "terminal, and with --plain, there are lines with --seconds or --speed,\n"
+    "otherwise only the summary.\n"
     "\n"
     "    --load NAME         burst: tasks created within a second, all due\n"
     "                            half an hour later (default)\n"
@@ -36,10 +38,11 @@ static const char usage_text[] =
     "                        default 128,512,64\n"
     "    --seconds S         length of the show; default 18\n"
     "    --speed X           virtual milliseconds in a real one, evenly; 0 is\n"
-    "                        as fast as possible; default: as it fits the\n"
-    "                        show, slow where there is something to see\n"
+    "                        as fast as possible, without lines; default: as\n"
+    "                        it fits the show, slow where there is something\n"
+    "                        to see\n"
     "    --seed N            of what happens at random; default 1\n"
-    "    --plain             lines instead of a picture\n"
+    "    --plain             no picture, on a terminal either\n"
     "    --help              this text\n";
 
 static const double default_seconds = 18;

@@ -36,7 +36,8 @@ static const char usage_text[] =
     "                        default 20\n"
     "    --seconds S         length of the show; default 15\n"
     "    --seed N            of what happens at random; default 1\n"
-    "    --plain             lines instead of a picture\n"
+    "    --plain             lines instead of a picture, as where the output\n"
+    "                        is no terminal\n"
     "    --quiet             only the summary\n"
     "    --help              this text\n";
 
@@ -100,6 +101,13 @@ static void update_rates(struct idle *idle, const struct gateway_figures *f,
     live_rate_update(&idle->program, elapsed_s, live_program_ns());
 }
 
+/* Units stand below, so that no line begins with a name of the summary. */
+static const char heads[] =
+    "  time        held    packets       found  early                late  "
+    "tracker\n"
+    "                           /s                                           "
+    "    %\n";
+
 static struct words words_late(const struct gateway_figures *f)
 {
     struct words words = {"-"};
@@ -114,11 +122,10 @@ static void write_line(void *context, double elapsed_s)
     struct idle *idle = context;
     struct gateway_figures f = gateway_figures(&idle->gateway);
     update_rates(idle, &f, elapsed_s);
-    printf("%4.0f s  held %s  packets %.0f/s  found %s, %" PRIu64
-           " early, %s late  tracker %s\n",
-           elapsed_s, words_count(f.idle.keys).text, idle->packets.per_s,
+    printf("%4.0f s  %10s  %9.0f  %10s  %5" PRIu64 "  %18s  %7.2f\n", elapsed_s,
+           words_count(f.idle.keys).text, idle->packets.per_s,
            words_count(f.found).text, f.early, words_late(&f).text,
-           live_words_share(idle->tracker.per_s).text);
+           idle->tracker.per_s / 1e7);
 }
 
 /* Nanoseconds of the tracker for each packet, looks and finding included. */
@@ -201,23 +208,29 @@ static void report(const struct idle *idle, const struct gateway_figures *f,
     printf("%-11s %12" PRIu64 "   held at the end, %.0f bytes each\n",
            "connections", f->idle.keys,
            (double)f->idle.bytes / (double)s->connections);
-    printf("%-11s %12" PRIu64 "   %.0f a second, each connection every %.3g to "
-           "%.3g s\n",
-           "packets", f->packets, (double)f->packets / seconds,
-           s->limit_s * 2 / 3, s->limit_s * 5 / 6);
-    printf("%-11s %12" PRIu64 "   %" PRIu64 " early, %" PRIu64 " lost, %" PRIu64
-           " wrong\n",
-           "found", f->found, f->early, f->lost, f->wrong);
+    words_write(stdout, LIVE_TEXT_COLUMN,
+                "%-11s %12" PRIu64
+                "   %.0f a second, from each every %.3g to %.3g s",
+                "packets", f->packets, (double)f->packets / seconds,
+                s->limit_s * 2 / 3, s->limit_s * 5 / 6);
+    words_write(stdout, LIVE_TEXT_COLUMN,
+                "%-11s %12" PRIu64 "   %" PRIu64 " early, %" PRIu64
+                " lost, %" PRIu64 " wrong",
+                "found", f->found, f->early, f->lost, f->wrong);
     if (f->found > 0)
-        printf("%-11s %12.1f   to %.1f ms after the limit of %g s; the tick is "
-               "%g ms\n",
-               "late", f->late_min_ms, f->late_max_ms, s->limit_s, s->tick_ms);
-    printf("%-11s %12" PRIu64 "   at timers that came round; %" PRIu64
-           " of them filed anew\n",
-           "looks", f->idle.looks, f->idle.refiles);
-    printf("%-11s %12.3f   %% of a core: %.0f ns a packet, looks and finding "
-           "included\n",
-           "tracker", f->tracker_ns / seconds / 1e7, packet_ns(f));
+        words_write(stdout, LIVE_TEXT_COLUMN,
+                    "%-11s %12.1f   to %.1f ms after the limit of %g s; tick "
+                    "%g ms",
+                    "late", f->late_min_ms, f->late_max_ms, s->limit_s,
+                    s->tick_ms);
+    words_write(stdout, LIVE_TEXT_COLUMN,
+                "%-11s %12" PRIu64 "   at timers that came round; %" PRIu64
+                " filed anew",
+                "looks", f->idle.looks, f->idle.refiles);
+    words_write(stdout, LIVE_TEXT_COLUMN,
+                "%-11s %12.3f   %% of a core: %.0f ns a packet, with looks and "
+                "finding",
+                "tracker", f->tracker_ns / seconds / 1e7, packet_ns(f));
     printf("%-11s %12.3f   %% of a core, making up packets included\n",
            "program", idle->program.per_s / 1e7);
 }
@@ -271,7 +284,10 @@ int idle_main(int argc, char **argv)
                      .tick_ms = 100,
                      .silent_rate = 20,
                      .seed = 1},
-        .live = {.seconds = 15, .draw = draw, .line = write_line},
+        .live = {.seconds = 15,
+                 .draw = draw,
+                 .heads = heads,
+                 .line = write_line},
     };
     struct live_options options = {usage_text, known, read_option, &idle};
 

@@ -135,6 +135,8 @@ static void watch_in_lines(const struct live *live)
         if (interrupt_signal() != 0 || elapsed_s >= live->seconds)
             return;
         if (elapsed_s >= next_s) {
+            if (next_s <= line_s)
+                fputs(live->heads, stdout);
             live->line(live->context, elapsed_s);
             fflush(stdout);
             next_s += line_s;

@@ -19,6 +19,9 @@
 #include "screen.h"
 #include "words.h"
 
+/* Where the words of a summary begin, behind a name and a number. */
+enum { LIVE_TEXT_COLUMN = 27 };
+
 struct live {
     double seconds;
     bool is_plain; /* lines instead of a picture */
@@ -26,6 +29,7 @@ struct live {
     /* Draw a frame, `elapsed_s` after the start; returns the row where the
      * progress is to be drawn. */
     unsigned (*draw)(void *context, double elapsed_s, struct screen *screen);
+    const char *heads; /* what is above the first line */
     /* Write a line. */
     void (*line)(void *context, double elapsed_s);
     void *context; /* for both */
@@ -33,8 +37,9 @@ struct live {
 
 /*
  * Watch for so many seconds, or until a signal asks to end: on the terminal if
- * there is one, otherwise in at most 15 lines.  While the process is paused the
- * seconds are not counted.  Returns 0 or a negative errno.
+ * there is one, otherwise in at most 15 lines below the heads.  While the
+ * process is paused the seconds are not counted.  Returns 0 or a negative
+ * errno.
  */
 int live_watch(const struct live *live);
 

@@ -38,7 +38,8 @@ static const char usage_text[] =
     "                        default 5000\n"
     "    --seconds S         length of the show; default 12\n"
     "    --seed N            of what happens at random; default 1\n"
-    "    --plain             lines instead of a picture\n"
+    "    --plain             lines instead of a picture, as where the output\n"
+    "                        is no terminal\n"
     "    --quiet             only the summary\n"
     "    --help              this text\n";
 
@@ -98,6 +99,13 @@ static bool read_option(void *settings, int c, char **argv)
     }
 }
 
+/* Units stand below, so that no line begins with a name of the summary. */
+static const char heads[] =
+    "  time     watched    delayed completed expired early               late"
+    " memory\n"
+    "                                     /s      /s                         "
+    "     MB\n";
+
 static struct words words_late(const struct requests_figures *f)
 {
     struct words words = {"-"};
@@ -134,9 +142,8 @@ static void write_line(void *context, double elapsed_s)
 {
     struct purgatory *purgatory = context;
     struct requests_figures f = take_stock(purgatory, elapsed_s);
-    printf("%4.0f s  watched %s  delayed %s  completed %s/s  expired %.0f/s, "
-           "%" PRIu64 " early, %s late  %.1f MB\n",
-           elapsed_s, words_count(f.purgatory.watched).text,
+    printf("%4.0f s  %10s %10s %9s %7.0f %5" PRIu64 " %18s %6.1f\n", elapsed_s,
+           words_count(f.purgatory.watched).text,
            words_count(f.purgatory.delayed).text,
            words_short(purgatory->completed.per_s).text,
            purgatory->expired.per_s, f.early, words_late(&f).text,
@@ -202,33 +209,37 @@ static void report(const struct purgatory *purgatory,
                    const struct requests_figures *f, double seconds)
 {
     const struct requests_settings *s = &purgatory->settings;
-    printf("%-11s %12" PRIu64 "   each on 2 of %s keys, with a timeout of %g "
-           "s\n",
-           "issued", f->issued, words_count(s->keys).text, s->timeout_s);
-    printf("%-11s %12" PRIu64 "   before their timeout, %s a second, by %s "
-           "checks\n",
-           "completed", answered(f),
-           words_short((double)answered(f) / seconds).text,
-           words_count(f->checks).text);
+    words_write(stdout, LIVE_TEXT_COLUMN,
+                "%-11s %12" PRIu64
+                "   each on 2 of %s keys, with a timeout of %g s",
+                "issued", f->issued, words_count(s->keys).text, s->timeout_s);
+    words_write(stdout, LIVE_TEXT_COLUMN,
+                "%-11s %12" PRIu64 "   in time, %s a second, by %s checks",
+                "completed", answered(f),
+                words_short((double)answered(f) / seconds).text,
+                words_count(f->checks).text);
     printf("%-11s %12" PRIu64 "   %" PRIu64 " early", "expired", f->expired,
            f->early);
     if (f->expired > 0)
         printf(", %s late", words_late(f).text);
-    printf("\n%-11s %12" PRIu64 "   when it ended: %s watched, %s delayed\n",
-           "pending", f->issued - f->completed,
-           words_count(f->purgatory.watched).text,
-           words_count(f->purgatory.delayed).text);
-    printf("%-11s %12" PRIu64 "   completed twice, refused, or expired though "
-           "long true\n",
+    printf("\n");
+    words_write(stdout, LIVE_TEXT_COLUMN,
+                "%-11s %12" PRIu64 "   when it ended: %s watched, %s delayed",
+                "pending", f->issued - f->completed,
+                words_count(f->purgatory.watched).text,
+                words_count(f->purgatory.delayed).text);
+    printf("%-11s %12" PRIu64 "   done twice, refused, or expired though long "
+           "true\n",
            "wrong", f->wrong);
     printf("%-11s %12.1f   MB, %.0f bytes for each that is pending\n", "memory",
            (double)f->purgatory.bytes / 1e6, bytes_each(f));
-    printf("%-11s %12.1f   %% of a core, %.2f us for each completed, issuing "
-           "included\n",
-           "program", purgatory->program.per_s / 1e7,
-           answered(f) > 0
-               ? purgatory->program.per_s * seconds / 1e3 / (double)answered(f)
-               : 0);
+    words_write(
+        stdout, LIVE_TEXT_COLUMN,
+        "%-11s %12.1f   %% of a core, %.2f us a completion, with issuing",
+        "program", purgatory->program.per_s / 1e7,
+        answered(f) > 0
+            ? purgatory->program.per_s * seconds / 1e3 / (double)answered(f)
+            : 0);
 }
 
 static int tell(struct purgatory *purgatory, double seconds)
@@ -283,7 +294,10 @@ int purgatory_main(int argc, char **argv)
                      .round_s = 3,
                      .lost_in = 5000,
                      .seed = 1},
-        .live = {.seconds = 12, .draw = draw, .line = write_line},
+        .live = {.seconds = 12,
+                 .draw = draw,
+                 .heads = heads,
+                 .line = write_line},
     };
     struct live_options options = {usage_text, known, read_option, &purgatory};
 

@@ -6,8 +6,13 @@
  */
 #include "report.h"
 
+#include "words.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+
+/* Where the words begin. */
+enum { TEXT_COLUMN = 26 };
 
 static double each(double sum, uint64_t count)
 {
@@ -28,9 +33,11 @@ static void cost(const char *name, double ns, uint64_t count, const char *what)
 static void outcomes(const struct load *load)
 {
     struct tkw_wheel_figures counters = tkw_wheel_counters(load->wheel);
-    line("armed", counters.armed);
-    printf("   each %" PRIu64 " ms ahead, within %" PRIu64 " ms\n",
-           load->settings.delay_ms, load->arrivals_end - LOAD_START_MS + 1);
+    words_write(stdout, TEXT_COLUMN,
+                "%-10s %12" PRIu64 "   each %" PRIu64
+                " ms ahead, within %" PRIu64 " ms",
+                "armed", counters.armed, load->settings.delay_ms,
+                load->arrivals_end - LOAD_START_MS + 1);
     line("fired", counters.fired);
     printf("   %" PRIu64 " early, %" PRIu64 " late\n", load->early, load->late);
     line("cancelled", counters.cancelled);

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { LINES_MAX = 15 };
 
@@ -165,14 +166,35 @@ int show_on_screen(struct show *show)
     return is_fine ? 0 : -EIO;
 }
 
+/* What a line has behind the time. */
+enum { NUMBERS = 5 };
+
+/* The time has the room that the last one needs, the numbers what is left. */
+static void write_cells(const struct load *load, const char *time,
+                        const struct words *numbers)
+{
+    int time_width = (int)strlen(words_clock(load->end - LOAD_START_MS).text);
+    int width = (WORDS_COLUMNS - time_width) / NUMBERS;
+    printf("%-*s", time_width, time);
+    for (unsigned i = 0; i < NUMBERS; i++)
+        printf("%*s", width, numbers[i].text);
+    printf("\n");
+}
+
+static void write_heads(const struct load *load)
+{
+    static const struct words heads[NUMBERS] = {
+        {"armed"}, {"fired"}, {"cancelled"}, {"pending"}, {"falls"}};
+    write_cells(load, "time", heads);
+}
+
 static void write_line(const struct load *load)
 {
     struct tkw_wheel_figures c = tkw_wheel_counters(load->wheel);
-    printf("%s  armed %s  fired %s  cancelled %s  pending %s  falls %s\n",
-           words_clock(load_elapsed(load)).text, words_count(c.armed).text,
-           words_count(c.fired).text, words_count(c.cancelled).text,
-           words_count(tkw_wheel_count(load->wheel)).text,
-           words_count(c.falls).text);
+    const struct words numbers[NUMBERS] = {
+        words_count(c.armed), words_count(c.fired), words_count(c.cancelled),
+        words_count(tkw_wheel_count(load->wheel)), words_count(c.falls)};
+    write_cells(load, words_clock(load_elapsed(load)).text, numbers);
     fflush(stdout);
 }
 
@@ -188,6 +210,8 @@ int show_in_lines(struct show *show)
         if (show->pace.is_unlimited)
             continue;
         if (m.shown_s >= next_s) {
+            if (next_s <= line_s)
+                write_heads(show->load);
             write_line(show->load);
             next_s += line_s;
         }

@@ -21,7 +21,8 @@ struct show {
 /* Draw the wheel on the terminal. */
 int show_on_screen(struct show *show);
 
-/* Write a line now and then, at most 15; none if the pace is unlimited. */
+/* Write a line now and then, at most 15, under a line of heads; none if the
+ * pace is unlimited. */
 int show_in_lines(struct show *show);
 
 #endif

@@ -4,7 +4,7 @@
 #include "words.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <string.h>
 
 struct words words_count(uint64_t count)
@@ -24,7 +24,7 @@ struct words words_count(uint64_t count)
 
 struct words words_short(double number)
 {
-    static const char units[] = {'\0', 'k', 'M', 'G'};
+    static const char units[] = {'\0', 'k', 'M', 'G', 'T', 'P', 'E'};
     struct words words;
     unsigned unit = 0;
 
@@ -60,4 +60,35 @@ struct words words_clock(uint64_t ms)
              ms / 3600000, (unsigned)(ms / 60000 % 60),
              (unsigned)(ms / 1000 % 60), (unsigned)(ms % 1000));
     return words;
+}
+
+/* How much of a text goes into a line: up to the last blank that fits, or if
+ * there is none, to the first one; blanks before `from` do not count. */
+static size_t line_length(const char *text, size_t from, size_t room)
+{
+    size_t end = strlen(text), length = 0;
+    if (end <= room)
+        return end;
+    for (size_t i = from; i < end && (i <= room || length == 0); i++) {
+        if (text[i] == ' ')
+            length = i;
+    }
+    return length > 0 ? length : end;
+}
+
+void words_write(FILE *out, unsigned indent, const char *format, ...)
+{
+    char text[800];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+
+    size_t length = line_length(text, indent, WORDS_COLUMNS);
+    fprintf(out, "%.*s\n", (int)length, text);
+    for (const char *rest = text + length; *rest != '\0'; rest += length) {
+        rest += strspn(rest, " ");
+        length = line_length(rest, 0, WORDS_COLUMNS - indent);
+        fprintf(out, "%*s%.*s\n", (int)indent, "", (int)length, rest);
+    }
 }

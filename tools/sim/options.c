@@ -58,9 +58,10 @@ static const char usage_text[] =
     "\n"
     "Recommended is, of those that take at most eight times the least memory\n"
     "and then cost at most twice the least time an operation, the one whose\n"
-    "worst step touches the fewest timers; of equals, the cheapest.  With\n"
-    "fewer than 10000 operations timers moved and slots visited count instead\n"
-    "of time.  The best of each column has a *.\n";
+    "worst step touches the fewest timers; of equals, the cheapest, and of\n"
+    "these the smallest.  With fewer than 10000 operations timers moved and\n"
+    "slots visited count instead of time; where there were none, nothing is\n"
+    "recommended.  The best of each column has a *.\n";
 
 static const struct option table[] = {
     LOAD_OPTIONS,

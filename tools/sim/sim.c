@@ -199,19 +199,30 @@ static int open_draft(struct sim *sim, struct draft *draft, const char *path)
     return error == 0 ? EXIT_FINE : fail(sim, path, error);
 }
 
-/* Whatever they are called: two that are written, or the trace and one. */
+/* Whatever they are called: two that are written, or the trace and one.  Says
+ * which, if they are not. */
 static bool are_apart(const struct sim *sim)
 {
-    const char *trace = sim->options->trace;
-    bool is_file = trace != NULL && strcmp(trace, "-") != 0;
-    char *read = is_file ? realpath(trace, NULL) : NULL;
-    const char *targets[] = {sim->chart.target, sim->film.target,
-                             sim->write.target, read};
+    const struct sim_options *options = sim->options;
+    bool is_file = options->trace != NULL && strcmp(options->trace, "-") != 0;
+    char *read = is_file ? realpath(options->trace, NULL) : NULL;
+    const struct {
+        const char *name, *path, *target;
+    } files[] = {
+        {"--chart", options->chart, sim->chart.target},
+        {"--film", options->film, sim->film.target},
+        {"--write", options->write, sim->write.target},
+        {"the trace", options->trace, read},
+    };
     bool are_same = false;
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
-        for (size_t j = 0; j < i && targets[i] != NULL; j++)
-            are_same |=
-                targets[j] != NULL && strcmp(targets[i], targets[j]) == 0;
+    for (size_t i = 1; i < sizeof files / sizeof files[0] && !are_same; i++) {
+        for (size_t j = 0; j < i && files[i].target != NULL && !are_same; j++) {
+            are_same = files[j].target != NULL &&
+                       strcmp(files[i].target, files[j].target) == 0;
+            if (are_same)
+                fprintf(stderr, "tickwheel: %s and %s are the same file, %s\n",
+                        files[j].name, files[i].name, files[j].path);
+        }
     }
     free(read);
     return !are_same;
@@ -225,11 +236,9 @@ static int open_files(struct sim *sim)
         status = open_draft(sim, &sim->film, sim->options->film);
     if (status == EXIT_FINE)
         status = open_draft(sim, &sim->write, sim->options->write);
-    if (status != EXIT_FINE || are_apart(sim))
-        return status;
-    fprintf(stderr, "tickwheel: what is written and what is read must be "
-                    "different files\n");
-    return EXIT_USAGE;
+    if (status == EXIT_FINE && !are_apart(sim))
+        status = EXIT_USAGE;
+    return status;
 }
 
 /* Once, and if that was short again and again: the least time is the one that

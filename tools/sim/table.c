@@ -9,8 +9,7 @@
 #include <string.h>
 
 enum {
-    NAME_WIDTH_MAX = 19, /* a longer name has a line of its own */
-    CELL_WIDTH = 7,      /* and a column for the mark */
+    CELL_WIDTH = 5, /* at least; and a column for the mark */
     /* With fewer operations, time tells more of the machine than of them. */
     OPERATIONS_TIMED = 10000,
 };
@@ -51,16 +50,16 @@ static const struct column {
     bool is_cost; /* the least is the best */
     bool is_of_rounds;
 } columns[] = {
-    {{"levels", "used"}, levels, false, false},
-    {{"falls", "a timer"}, falls, true, false},
-    {{"slots", "visited"}, row_visits, true, false},
+    {{"top", "level"}, levels, false, false},
+    {{"falls", "each"}, falls, true, false},
+    {{"slot", "visits"}, row_visits, true, false},
     {{"wake-", "ups"}, row_wakeups, true, false},
-    {{"nothing", "due"}, wakeups_empty, true, false},
+    {{"none", "due"}, wakeups_empty, true, false},
     {{"passed", "over"}, passes, true, true},
-    {{"memory", "bytes"}, row_bytes, true, false},
-    {{"worst", "timers"}, row_worst, true, false},
-    {{"step", "us"}, worst_us, true, false},
-    {{"ns an", "operat."}, row_ns, true, false},
+    {{"mem.", "bytes"}, row_bytes, true, false},
+    {{"worst", "moved"}, row_worst, true, false},
+    {{"step,", "us"}, worst_us, true, false},
+    {{"ns an", "oper."}, row_ns, true, false},
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
@@ -80,6 +79,28 @@ static bool is_shown(const struct sheet *sheet, const struct column *column)
     return sheet->has_rounds || !column->is_of_rounds;
 }
 
+/* As wide as its heads and any number. */
+static int width(const struct column *column)
+{
+    int widest = CELL_WIDTH;
+    for (unsigned line = 0; line < 2; line++) {
+        int length = (int)strlen(column->heads[line]);
+        widest = length > widest ? length : widest;
+    }
+    return widest;
+}
+
+/* What the numbers leave of a line; a longer name has a line of its own. */
+static int name_width_max(const struct sheet *sheet)
+{
+    int left = WORDS_COLUMNS - 1; /* for the last mark */
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        if (is_shown(sheet, &columns[i]))
+            left -= 1 + width(&columns[i]);
+    }
+    return left;
+}
+
 /* The least, unless all are the same. */
 static double best(const struct sheet *sheet, const struct column *column)
 {
@@ -95,12 +116,13 @@ static double best(const struct sheet *sheet, const struct column *column)
 static struct sheet lay_out(const struct sim_row *rows, size_t count, FILE *out)
 {
     struct sheet sheet = {.rows = rows, .count = count, .out = out};
+    for (size_t i = 0; i < count; i++)
+        sheet.has_rounds |= rows[i].geometry.beyond == TKW_ROUNDS;
     sheet.name_width = (int)strlen("geometry");
     for (size_t i = 0; i < count; i++) {
-        int width = (int)strlen(rows[i].name);
-        if (width > sheet.name_width && width <= NAME_WIDTH_MAX)
-            sheet.name_width = width;
-        sheet.has_rounds |= rows[i].geometry.beyond == TKW_ROUNDS;
+        int length = (int)strlen(rows[i].name);
+        if (length > sheet.name_width && length <= name_width_max(&sheet))
+            sheet.name_width = length;
     }
     for (unsigned i = 0; i < COLUMNS; i++)
         sheet.best[i] = best(&sheet, &columns[i]);
@@ -115,19 +137,24 @@ static const char *s_of(uint64_t count)
 static void write_load(const struct replay_outcome *o, FILE *out)
 {
     uint64_t pending = o->work.armed - o->work.fired - o->work.cancelled;
-    fprintf(out, "%s operation%s in %s tick%s, at most %s timer%s pending\n",
-            words_count(o->operations).text, s_of(o->operations),
-            words_count(o->last - o->start).text, s_of(o->last - o->start),
-            words_count(o->pending_max).text, s_of(o->pending_max));
-    fprintf(out, "%s armed, %s fired, %s cancelled",
-            words_count(o->work.armed).text, words_count(o->work.fired).text,
-            words_count(o->work.cancelled).text);
+    char never[60] = "", ignored[90] = "";
     if (pending > 0)
-        fprintf(out, ", %s never due", words_count(pending).text);
+        snprintf(never, sizeof never, ", %s never due",
+                 words_count(pending).text);
     if (o->ignored > 0)
-        fprintf(out, "; %s operation%s on timers that are not armed",
-                words_count(o->ignored).text, s_of(o->ignored));
-    fprintf(out, "\n\n");
+        snprintf(ignored, sizeof ignored,
+                 "; %s operation%s on timers that are not armed",
+                 words_count(o->ignored).text, s_of(o->ignored));
+    words_write(out, 0,
+                "%s operation%s in %s tick%s, at most %s timer%s pending",
+                words_count(o->operations).text, s_of(o->operations),
+                words_count(o->last - o->start).text, s_of(o->last - o->start),
+                words_count(o->pending_max).text, s_of(o->pending_max));
+    words_write(out, 0, "%s armed, %s fired, %s cancelled%s%s",
+                words_count(o->work.armed).text,
+                words_count(o->work.fired).text,
+                words_count(o->work.cancelled).text, never, ignored);
+    fprintf(out, "\n");
 }
 
 static void write_heads(const struct sheet *sheet)
@@ -137,7 +164,8 @@ static void write_heads(const struct sheet *sheet)
                 line == 0 ? "" : "geometry");
         for (unsigned i = 0; i < COLUMNS; i++) {
             if (is_shown(sheet, &columns[i]))
-                fprintf(sheet->out, " %*s", CELL_WIDTH, columns[i].heads[line]);
+                fprintf(sheet->out, " %*s", width(&columns[i]),
+                        columns[i].heads[line]);
         }
         fprintf(sheet->out, "\n");
     }
@@ -149,8 +177,8 @@ static struct words cell(double value)
     struct words words = words_short(value);
     if (value > 0 && value < 0.01)
         snprintf(words.text, sizeof words.text, "<0.01");
-    else if (value > 999e9)
-        snprintf(words.text, sizeof words.text, "%.1e", value);
+    else if (value > 0 && value < 0.1)
+        snprintf(words.text, sizeof words.text, "%.3f", value);
     return words;
 }
 
@@ -165,7 +193,8 @@ static void write_row(const struct sheet *sheet, const struct sim_row *row)
         if (!is_shown(sheet, &columns[i]))
             continue;
         double value = columns[i].value(&row->outcome);
-        fprintf(sheet->out, "%c%*s", mark, CELL_WIDTH, cell(value).text);
+        fprintf(sheet->out, "%c%*s", mark, width(&columns[i]),
+                cell(value).text);
         mark = value <= sheet->best[i] ? '*' : ' ';
     }
     fprintf(sheet->out, mark == '*' ? "*\n" : "\n");
@@ -186,7 +215,9 @@ static bool is_better(const struct replay_outcome *a,
 {
     if (a->worst_moved != b->worst_moved)
         return a->worst_moved < b->worst_moved;
-    return cost(a) < cost(b);
+    if (cost(a) < cost(b) || cost(b) < cost(a))
+        return cost(a) < cost(b);
+    return a->bytes_max < b->bytes_max;
 }
 
 /* Those that keep their promises, and take not much more memory than any. */
@@ -226,6 +257,19 @@ static const struct sim_row *choose(const struct sim_row *rows, size_t count,
     return chosen;
 }
 
+/* Whether only memory tells another one from it. */
+static bool has_equal(const struct sim_row *rows, size_t count,
+                      const struct sim_row *row)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct replay_outcome *a = &rows[i].outcome, *b = &row->outcome;
+        if (a->bytes_max > b->bytes_max && is_eligible(rows, count, &rows[i]) &&
+            a->worst_moved == b->worst_moved && cost(a) <= cost(b))
+            return true;
+    }
+    return false;
+}
+
 static void recommend(const struct sim_row *rows, size_t count, FILE *out)
 {
     size_t cheap;
@@ -235,18 +279,33 @@ static void recommend(const struct sim_row *rows, size_t count, FILE *out)
     const struct replay_outcome *o = &row->outcome;
     bool is_timed = o->operations >= OPERATIONS_TIMED;
 
-    fprintf(out, "\nFor this load: %s, at %.*f %s an operation; ", row->name,
-            is_timed ? 0 : 2, cost(o), is_timed ? "ns" : "moves");
-    fprintf(out, "its worst step touches %s timer%s.\n",
-            words_count(o->worst_moved).text, s_of(o->worst_moved));
-    if (cheap == 1)
-        fprintf(out, "All others cost more than twice as much, or take more "
-                     "than eight times the memory.\n");
-    else
+    fprintf(out, "\n");
+    if (cheap > 1 && !is_timed && cost(o) <= 0) {
         fprintf(out,
-                "Of the %zu that cost at most twice the least, none has a "
-                "smaller worst step.\n",
+                "Too little was done to tell %zu of them apart: no slot came "
+                "round.\n",
                 cheap);
+        words_write(out, 0, "Of these %s takes the least memory.", row->name);
+        return;
+    }
+    char why[160];
+    if (cheap == 1)
+        snprintf(why, sizeof why,
+                 "All others cost more than twice as much, or take more than "
+                 "eight times the memory.");
+    else
+        snprintf(why, sizeof why,
+                 "Of the %zu that cost at most twice the least, none has a "
+                 "smaller worst step%s.",
+                 cheap,
+                 has_equal(rows, count, row)
+                     ? "; of equals it takes the least memory"
+                     : "");
+    words_write(out, 0,
+                "For this load: %s, at %.*f %s an operation; its worst step "
+                "touches %s timer%s. %s",
+                row->name, is_timed ? 0 : 2, cost(o), is_timed ? "ns" : "moves",
+                words_count(o->worst_moved).text, s_of(o->worst_moved), why);
 }
 
 void table_write(const struct sim_row *rows, size_t count, FILE *out)
