@@ -121,11 +121,9 @@ static void look(void *argument, const struct tkw_firing *firing)
     shard_lock(shard);
     size_t count =
         tkw_idle_expired(shard->idle, silent, TKW_SILENT_MAX, firing->now_ns);
-    uint64_t next_ns = tkw_idle_next(shard->idle);
-    /* If not, the service was stopped; or it is armed for a touch meanwhile,
-       and there is no memory to move it. */
-    if (tkw_service_rearm_at(monitor->service, shard->timer, next_ns) >= 0)
-        shard->wake_ns = next_ns;
+    shard->wake_ns = tkw_idle_next(shard->idle);
+    /* It is not armed only if the service was stopped, and then for good. */
+    tkw_service_rearm_at(monitor->service, shard->timer, shard->wake_ns);
     count_out(monitor, count);
     shard_unlock(shard);
 
