@@ -22,12 +22,9 @@
 
 _Static_assert(POOL_PREFETCHED == NODE_INDICES, "a node at a time");
 
-/* Armings between two looks at whether there is much to sweep, and between two
- * chunks swept while there is. */
-enum {
-    LOOK_EVERY = TKW_SWEEP_SLACK / 4,
-    SWEEP_EVERY = CHUNK_ENTRIES < 8 ? 1 : CHUNK_ENTRIES / 8,
-};
+/* Armings between two looks at whether there is much to sweep, and entries that
+ * are swept for each arming while there is. */
+enum { LOOK_EVERY = TKW_SWEEP_SLACK / 4, SWEPT_EACH = 8 };
 
 /* Give a stream of a slot room; it may be the first thing in the slot. */
 RARE void slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
@@ -167,11 +164,11 @@ static int prepare(struct tkw_pool *pool, size_t records)
     int error = pool_provide(pool, 1, records);
     if (error != 0)
         return error;
-    bool is_sweeping = pool_has_many_dead(pool);
-    if (is_sweeping)
-        pool_sweep(pool);
-
-    size_t left = is_sweeping ? SWEEP_EVERY - 1 : LOOK_EVERY;
+    size_t left = LOOK_EVERY;
+    if (pool_has_many_dead(pool)) {
+        size_t paid = pool_sweep(pool) / SWEPT_EACH;
+        left = paid > 0 ? paid - 1 : 0;
+    }
     uint64_t places = pool->places_safe - pool_places(pool) - 1;
     left = places < left ? (size_t)places : left;
     left = least(left, pool->room - pool->used + pool->free_count - records);

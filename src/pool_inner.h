@@ -184,7 +184,7 @@ tkw_tick pool_next_share(const struct tkw_pool *pool, uint32_t level,
 tkw_tick pool_next_slot(const struct tkw_pool *pool);
 
 /* pool_sweep.c */
-void pool_sweep(struct tkw_pool *pool);
+size_t pool_sweep(struct tkw_pool *pool);
 
 static inline struct record *record_at(const struct tkw_pool *pool,
                                        uint32_t index)

@@ -134,7 +134,8 @@ static void sweep_chunk(struct tkw_pool *pool, struct slot *slot,
         next_stream(pool);
 }
 
-void pool_sweep(struct tkw_pool *pool)
+/* A step.  Returns how many entries it has looked at. */
+size_t pool_sweep(struct tkw_pool *pool)
 {
     size_t left = CHUNK_ENTRIES;
     pool->sweeps++;
@@ -151,11 +152,12 @@ void pool_sweep(struct tkw_pool *pool)
         size_t count =
             (size_t)(chunk_end(stream, chunk) - chunk_begin(stream, chunk));
         if (count > left)
-            return;
+            break;
         left -= count;
         uint32_t place = pool->sweep.slot;
         sweep_chunk(pool, slot, stream, chunk);
         if (slot->chunks == 0 && place < pool->slot_count)
             pool_vacate(pool, place);
     }
+    return CHUNK_ENTRIES - left;
 }

@@ -170,7 +170,7 @@ static void take_by_wall(struct tkw_service *service, struct shard *shard,
     shard->next = tkw_pool_next(shard->pool);
 }
 
-/* A later time is taken; that the clock went back, clock_went_back() sees. */
+/* A later time is taken; that the clock went back is for see_step(). */
 static void look_again(struct tkw_service *service, uint64_t *now)
 {
     uint64_t read = service->clock.now(service->clock.context);
@@ -274,19 +274,26 @@ static void visit_all(struct tkw_service *service, tkw_tick tick, uint64_t *now)
     }
 }
 
+/* A tick that has begun, to be visited at once.  That of now would not do where
+ * a wall clock may have been set back behind it. */
+static tkw_tick at_once(const struct tkw_service *service, tkw_tick tick)
+{
+    return service->clock.is_wall ? 0 : tick;
+}
+
 /* When a shard needs to be visited next; what is held, with every tick; what
  * there is no room for, when there is. */
 static tkw_tick next_of(struct tkw_service *service, const struct shard *shard,
                         tkw_tick tick, uint64_t now)
 {
     if (shard->is_behind)
-        return tick;
+        return at_once(service, tick);
     if (shard->batch_at == shard->batch_count)
         return shard->next;
     if (is_held(service, shard, now))
         return tick + 1;
     if (!shard->crew->is_refusing)
-        return tick;
+        return at_once(service, tick);
     return shard->crew->threads != NULL ? TKW_NEVER : tick + 1;
 }
 
@@ -298,23 +305,36 @@ struct pass {
     int count;       /* callbacks that were run or handed over ... */
     int most;        /* ... and how many may be */
     bool is_refused; /* a job was; there is no use in asking again */
-    bool is_over;    /* a wall clock was set back meanwhile */
+    bool is_over;    /* a wall clock was set back: see see_step() */
 };
 
 /*
- * Was a wall clock set back since the pass began?  Then what is due is not due
- * any more, and the next pass files it anew.  If not, go by what it shows now.
+ * Look whether a wall clock was set back since the pass began.  Then what its
+ * time has not come for is not due any more; nothing more is taken from the
+ * pools, and the next pass, which is to follow at once, files it anew.
  */
-static bool clock_went_back(const struct tkw_service *service,
-                            struct pass *pass)
+static void see_step(const struct tkw_service *service, struct pass *pass)
 {
-    if (!service->clock.is_wall || pass->is_over)
-        return pass->is_over;
     if (pass->clock == 0)
         pass->clock = service->clock.now(service->clock.context);
-    pass->is_over = pass->clock < pass->now;
+    if (pass->clock < pass->now)
+        pass->is_over = true;
     pass->now = pass->clock;
-    return pass->is_over;
+}
+
+/* The shard to be served next; NULL if there is none. */
+static struct shard *choose_shard(const struct crew *crew, struct pass *pass,
+                                  tkw_tick *until)
+{
+    const struct tkw_service *service = crew->service;
+    struct shard *shard = first_shard(crew, pass->now, until);
+    if (shard == NULL || !service->clock.is_wall)
+        return shard;
+    see_step(service, pass);
+    if (!pass->is_over)
+        return shard;
+    shard = first_shard(crew, pass->now, until);
+    return shard != NULL && !shard->is_behind ? shard : NULL;
 }
 
 /* Run the next timer of a crew, or hand over some.  Returns whether there was
@@ -323,10 +343,11 @@ static bool serve(struct crew *crew, struct pass *pass)
 {
     struct tkw_service *service = crew->service;
     tkw_tick until;
-    struct shard *shard = first_shard(crew, pass->now, &until);
-    if (shard == NULL || (crew->is_submit && pass->is_refused) ||
-        sync_get_ordered(&service->is_stopping) ||
-        clock_went_back(service, pass))
+    if ((crew->is_submit && pass->is_refused) ||
+        sync_get_ordered(&service->is_stopping))
+        return false;
+    struct shard *shard = choose_shard(crew, pass, &until);
+    if (shard == NULL)
         return false;
     if (shard->is_behind) {
         refill(service, shard, pass->tick, &pass->now);
@@ -345,7 +366,7 @@ static bool serve(struct crew *crew, struct pass *pass)
             return false;
         }
     }
-    if (shard->batch_at == shard->batch_count) {
+    if (shard->batch_at == shard->batch_count && !pass->is_over) {
         refill(service, shard, pass->tick, &pass->now);
         pass->clock = 0;
     }
@@ -372,6 +393,10 @@ static int make_pass(struct tkw_service *service, int most)
     for (uint32_t i = 0; i < service->shard_count; i++)
         service_lower(
             service, next_of(service, service->shards[i], pass.tick, pass.now));
+    if (pass.is_refused && service->clock.is_wall) {
+        pass.clock = 0;
+        see_step(service, &pass);
+    }
     if (pass.is_over)
         service_lower(service, 0); /* at once */
     return pass.count;

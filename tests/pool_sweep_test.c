@@ -89,6 +89,27 @@ static void while_there_are_many_dead_arming_sweeps_eightfold(void **state)
     }
 }
 
+/* The same where chunks are so full that only one of them makes a step. */
+static void a_small_step_of_the_sweeper_is_followed_sooner(void **state)
+{
+    (void)state;
+    enum { EACH = CHUNK_ENTRIES / 2 + 1, ARMED = 200 };
+    static const struct tkw_geometry wide = {.sizes = {4096},
+                                             .beyond = TKW_ROUNDS};
+    static tkw_handle dead[3 * TKW_SWEEP_SLACK];
+    struct tkw_pool *pool = pool_of(&wide, 0);
+    for (size_t i = 0; i < COUNT_OF(dead); i++)
+        dead[i] = pool_arm(pool, 1 + i / EACH, i);
+    for (size_t i = 0; i < COUNT_OF(dead); i++)
+        assert_true(tkw_pool_cancel(pool, dead[i]));
+    pool->arms_left = 0;
+    uint64_t before = pool->looks;
+    for (size_t i = 0; i < ARMED; i++)
+        pool_arm(pool, TKW_NEVER, i);
+    assert_in_range(pool->looks - before, 8 * ARMED, 10 * ARMED);
+    pool_done(pool);
+}
+
 /* Else it would begin a long stream anew with every tick, and get nowhere. */
 static void the_sweeper_keeps_its_place_while_timers_fire(void **state)
 {
@@ -260,6 +281,7 @@ int main(void)
         cmocka_unit_test(the_dead_are_swept_as_time_goes_by),
         cmocka_unit_test(so_many_dead_are_left_alone_and_not_one_more),
         cmocka_unit_test(while_there_are_many_dead_arming_sweeps_eightfold),
+        cmocka_unit_test(a_small_step_of_the_sweeper_is_followed_sooner),
         cmocka_unit_test(the_sweeper_keeps_its_place_while_timers_fire),
         cmocka_unit_test(the_sweeper_lets_go_of_a_queue_that_moves_on),
         cmocka_unit_test(a_step_of_the_sweeper_passes_over_empty_slots),

@@ -279,6 +279,136 @@ static void a_clock_set_back_by_a_callback_is_seen_by_the_next(void **state)
     }
 }
 
+/* act(): set the clock back to `delay_ns`. */
+static void set_back(struct probe *probe)
+{
+    tkw_hand_set(probe->scene->hand, probe->delay_ns);
+}
+
+/* A step back over nothing that is due, as of a clock that jitters, holds
+   nothing up. */
+static void what_is_due_after_a_step_back_runs_at_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        struct scene scene;
+        struct probe first = {.act = set_back, .delay_ns = 1140};
+        struct probe others[300] = {0};
+        scene_open_wall(&scene, 1000, both[i]);
+        probe_arm_at(&scene, &first, 1100);
+        for (size_t k = 0; k < COUNT_OF(others); k++)
+            probe_arm_at(&scene, &others[k], 1100 + k % 2 * 10);
+        tkw_hand_set(scene.hand, 1150);
+        assert_int_equal(scene_rest(&scene), 1 + COUNT_OF(others));
+        assert_int_equal(tkw_service_count(scene.service), 0);
+        scene_close(&scene);
+    }
+}
+
+/* What a budget has left is due, or not, by the clock as it is now: come at
+   once, not when the clock shows what it did. */
+static void what_a_budget_left_is_not_slept_over(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe first = {.act = set_back, .delay_ns = 500}, second = {0};
+    scene_open_wall(&scene, 1000, TKW_DRIVER_NONE);
+    int fd = tkw_service_fd(scene.service);
+    probe_arm_at(&scene, &first, 50);
+    probe_arm_at(&scene, &second, 100);
+    assert_int_equal(tkw_service_run(scene.service, 1), 1);
+    assert_true(tkw_service_next(scene.service) <= 500);
+    assert_true(is_readable(fd));
+    assert_int_equal(tkw_service_run(scene.service, 1), 1);
+    assert_int_equal(ran(&second), 1);
+    scene_close(&scene);
+}
+
+/* Of the submit below. */
+static struct {
+    struct tkw_hand *hand;
+    unsigned asked;
+    int answer;
+} refusing;
+
+static int set_back_and_answer(void *context, const struct tkw_job *job)
+{
+    (void)context;
+    (void)job;
+    if (refusing.asked++ == 0)
+        tkw_hand_set(refusing.hand, 500);
+    else
+        tkw_job_run(job);
+    return refusing.asked == 1 ? refusing.answer : 0;
+}
+
+static void scene_open_refusing(struct scene *scene, int answer)
+{
+    refusing.asked = 0;
+    refusing.answer = answer;
+    assert_int_equal(tkw_hand_open(&refusing.hand, 1000), 0);
+    tkw_hand_be_wall(refusing.hand, true);
+    scene_open(
+        scene, 1000,
+        (struct tkw_service_config){.tick_ns = 10,
+                                    .shards = 1,
+                                    .driver = TKW_DRIVER_NONE,
+                                    .workers = 1,
+                                    .submit = set_back_and_answer,
+                                    .clock = tkw_hand_clock(refusing.hand)});
+    scene->hand = refusing.hand;
+}
+
+/* Refused, it is asked again a tick later, however far the clock was set back
+   meanwhile. */
+static void what_was_refused_is_not_slept_over(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probe = {0};
+    scene_open_refusing(&scene, -1);
+    probe_arm_at(&scene, &probe, 100);
+    assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    assert_int_equal(refusing.asked, 1);
+    assert_true(tkw_service_next(scene.service) <= 510);
+    scene_go(&scene, 520);
+    assert_int_equal(refusing.asked, 2);
+    assert_int_equal(ran(&probe), 1);
+    scene_close(&scene);
+}
+
+/* A shard that is far behind is left as it is; its timers wait for their time
+   to come again. */
+static void what_is_on_its_way_waits_for_the_next_pass(void **state)
+{
+    (void)state;
+    enum { MANY = 20000, FAR = 30000000 };
+    struct scene scene;
+    struct probe probe = {0};
+    static struct probe slow[MANY];
+    memset(slow, 0, sizeof slow);
+    scene_open_refusing(&scene, -1);
+    for (size_t i = 0; i < MANY; i++) {
+        struct tkw_plan plan = {.task = probe_task(&scene, &slow[i]),
+                                .when_ns = FAR,
+                                .is_time = true,
+                                .executor = TKW_ON_WORKERS};
+        assert_int_equal(tkw_service_arm_plan(scene.service, NULL, &plan), 0);
+    }
+    probe_arm_at(&scene, &probe, 1100);
+    tkw_hand_set(scene.hand, FAR);
+    assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    assert_int_equal(refusing.asked, 1);
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(ran(&slow[i]), 0);
+    assert_int_equal(tkw_service_count(scene.service), MANY + 1);
+    scene_go(&scene, FAR - 10);
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(ran(&slow[i]), 0);
+    assert_int_equal(tkw_service_count(scene.service), MANY);
+    scene_close(&scene);
+}
+
 /* Workers are handed what is due by the clock as it is then. */
 static void a_clock_set_back_meanwhile_hands_nothing_over(void **state)
 {
@@ -388,6 +518,10 @@ int main(void)
         cmocka_unit_test(
             what_was_due_waits_again_when_a_wall_clock_is_set_back),
         cmocka_unit_test(a_clock_set_back_by_a_callback_is_seen_by_the_next),
+        cmocka_unit_test(what_is_due_after_a_step_back_runs_at_once),
+        cmocka_unit_test(what_a_budget_left_is_not_slept_over),
+        cmocka_unit_test(what_was_refused_is_not_slept_over),
+        cmocka_unit_test(what_is_on_its_way_waits_for_the_next_pass),
         cmocka_unit_test(a_clock_set_back_meanwhile_hands_nothing_over),
         cmocka_unit_test(arming_before_the_step_is_seen_is_on_time),
         cmocka_unit_test(moves_and_cancels_survive_a_wall_clock_set_back),

@@ -28,8 +28,8 @@
  * however many timers are pending.
  *
  * Threads: *any thread*; but let one loop in one thread do the running: in a
- * second one tkw_service_run() says -EBUSY.  A loop inside a callback runs no
- * timers, and sleeps.
+ * second one tkw_service_run() says -EBUSY.  A loop inside a callback that it
+ * has called runs no timers, and sleeps.
  */
 #ifndef TICKWHEEL_EPOLL_H
 #define TICKWHEEL_EPOLL_H

@@ -21,7 +21,7 @@
  * Promises: those of service.h; a loop that has nothing to do sleeps; and one
  * wake-up calls at most `budget` timers: then the loop sees to its other
  * events, and comes back for the rest.  A loop that is run inside of a
- * callback runs no timers, and sleeps.
+ * callback that it has called runs no timers, and sleeps.
  *
  * While it is open, with timers or without, event_base_dispatch() has something
  * to wait for and does not return by itself.

@@ -23,7 +23,7 @@
  * Promises: those of service.h; a loop that has nothing to do sleeps; and one
  * wake-up calls at most `budget` timers: then the loop sees to its other
  * handles, and comes back for the rest.  A loop that is run inside of a
- * callback runs no timers, and sleeps.
+ * callback that it has called runs no timers, and sleeps.
  *
  * The loop is alive while it is open, with timers or without:
  * uv_unref((uv_handle_t *)&timers.poll) if it should not be.

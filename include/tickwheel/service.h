@@ -507,7 +507,7 @@ TKW_EXPORT size_t tkw_service_trace(struct tkw_service *service, char *text,
  *   -EDEADLK from inside a callback;
  *   -EBUSY   another thread is at it.
  * After these two the descriptor below is not readable until whoever runs has
- * returned: a loop inside a callback, or beside one, sleeps.
+ * returned: a loop inside of this, or beside it, sleeps.
  */
 TKW_EXPORT int tkw_service_run(struct tkw_service *service, int budget);
 
