@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
@@ -88,10 +89,14 @@ static void run_until(struct facility *f, uint64_t ns)
 #define MEMORY_IS_THE_KERNELS
 #include "real.h"
 
+/* Without what its builder has called it. */
 static const char *version(void)
 {
     static struct utsname kernel;
-    return uname(&kernel) == 0 ? kernel.release : "";
+    if (uname(&kernel) != 0)
+        return "";
+    kernel.release[strcspn(kernel.release, "-+")] = '\0';
+    return kernel.release;
 }
 
 const struct field_peer peer_timerfd = {
