@@ -265,8 +265,7 @@ static void a_clock_set_back_by_a_callback_is_seen_by_the_next(void **state)
         probe_arm_at(&scene, &first, 1100);
         for (size_t k = 0; k < COUNT_OF(others); k++)
             probe_arm_at(&scene, &others[k], 1100 + k % 2 * 10);
-        tkw_hand_set(scene.hand, 1150);
-        assert_int_equal(scene_rest(&scene), 1);
+        assert_int_equal(scene_go(&scene, 1150), 1);
         assert_int_equal(tkw_hand_now(scene.hand), 500);
         assert_int_equal(scene_go(&scene, 599), 0);
         assert_int_equal(scene_go(&scene, 609), 1); /* ticks begin elsewhere */
@@ -298,8 +297,7 @@ static void what_is_due_after_a_step_back_runs_at_once(void **state)
         probe_arm_at(&scene, &first, 1100);
         for (size_t k = 0; k < COUNT_OF(others); k++)
             probe_arm_at(&scene, &others[k], 1100 + k % 2 * 10);
-        tkw_hand_set(scene.hand, 1150);
-        assert_int_equal(scene_rest(&scene), 1 + COUNT_OF(others));
+        assert_int_equal(scene_go(&scene, 1150), 1 + COUNT_OF(others));
         assert_int_equal(tkw_service_count(scene.service), 0);
         scene_close(&scene);
     }
