@@ -298,19 +298,24 @@ static void a_walk_tells_every_key(void **state)
     }
 }
 
+/* One shard, no driver, and a wall clock. */
+static void stage_open_wall(struct stage *stage)
+{
+    struct tkw_hand *hand;
+    assert_int_equal(tkw_hand_open(&hand, START), 0);
+    tkw_hand_be_wall(hand, true);
+    stage_set(stage, (struct tkw_service_config){.clock = tkw_hand_clock(hand),
+                                                 .driver = TKW_DRIVER_NONE});
+    stage->scene.hand = hand;
+    stage_open_monitor(stage, stage_config(stage));
+}
+
 /* The clock was right, and is set back: nobody is early, nobody is lost. */
 static void a_wall_clock_set_back_makes_nobody_early(void **state)
 {
     (void)state;
     struct stage stage;
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, START), 0);
-    tkw_hand_be_wall(hand, true);
-    stage_set(&stage, (struct tkw_service_config){.clock = tkw_hand_clock(hand),
-                                                  .driver = TKW_DRIVER_NONE});
-    stage.scene.hand = hand;
-    struct tkw_monitor_config config = stage_config(&stage);
-    stage_open_monitor(&stage, config);
+    stage_open_wall(&stage);
     stage_go(&stage, 600);
     stage_add(&stage, 0, 1);
     assert_int_equal(stage_go(&stage, 100), 0);
@@ -329,13 +334,7 @@ static void keys_touched_behind_the_time_are_not_silent(void **state)
 {
     (void)state;
     struct stage stage;
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, START), 0);
-    tkw_hand_be_wall(hand, true);
-    stage_set(&stage, (struct tkw_service_config){.clock = tkw_hand_clock(hand),
-                                                  .driver = TKW_DRIVER_NONE});
-    stage.scene.hand = hand;
-    stage_open_monitor(&stage, stage_config(&stage));
+    stage_open_wall(&stage);
     stage_add(&stage, 9, 1);
     assert_int_equal(stage_go(&stage, 10 * LIMIT), 1); /* it has looked */
     stage_go(&stage, LIMIT);
