@@ -184,7 +184,9 @@ unsigned film_labels_key_lines(const struct film_page *page,
                                const struct film_frame *frame)
 {
     unsigned lines = 0;
-    for (unsigned i = 0; i < frame->mark_count && has_key(page); i++)
+    if (!has_key(page))
+        return 0;
+    for (unsigned i = 0; i < frame->mark_count; i++)
         lines += film_frame_has(page, frame->marks[i].cell);
     return lines;
 }
@@ -192,7 +194,9 @@ unsigned film_labels_key_lines(const struct film_page *page,
 void film_labels_draw_key(struct film_page *page,
                           const struct film_frame *frame, struct svg_point at)
 {
-    for (unsigned i = 0; i < frame->mark_count && has_key(page); i++) {
+    if (!has_key(page))
+        return;
+    for (unsigned i = 0; i < frame->mark_count; i++) {
         const struct film_mark *mark = &frame->marks[i];
         if (!film_frame_has(page, mark->cell))
             continue;
