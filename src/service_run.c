@@ -393,6 +393,8 @@ static int make_pass(struct tkw_service *service, int most)
     for (uint32_t i = 0; i < service->shard_count; i++)
         service_lower(
             service, next_of(service, service->shards[i], pass.tick, pass.now));
+    /* After a refusal next_of() asks for the tick after this pass's.  If a wall
+     * clock was set back meanwhile, that tick lies too far ahead. */
     if (pass.is_refused && service->clock.is_wall) {
         pass.clock = 0;
         see_step(service, &pass);

@@ -373,14 +373,8 @@ static void what_waits_follows_a_wall_clock_back(void **state)
         struct scene scene;
         struct gate gate;
         struct probe held = {0}, waiting = {0};
-        struct tkw_hand *hand;
-        struct tkw_service_config config = hands(1, 0, &tray);
         tray_init(&tray, SIZE_MAX);
-        assert_int_equal(tkw_hand_open(&hand, 1000), 0);
-        tkw_hand_be_wall(hand, true);
-        config.clock = tkw_hand_clock(hand);
-        scene_open(&scene, 1000, config);
-        scene.hand = hand;
+        scene_open_wall(&scene, 1000, hands(1, 0, &tray));
         workers_hold(&scene, &held, &gate, 1);
         probe_arm_on(&scene, &waiting, places[i], 500);
         scene_go(&scene, 1500);

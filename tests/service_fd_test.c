@@ -66,30 +66,25 @@ static void the_descriptor_follows_a_wall_clock_back(void **state)
     for (int is_due = 0; is_due < 2; is_due++) {
         struct scene scene;
         struct probe probe = {0};
-        struct tkw_hand *hand;
-        assert_int_equal(tkw_hand_open(&hand, 1000), 0);
-        tkw_hand_be_wall(hand, true);
-        scene_open(&scene, 1000,
-                   (struct tkw_service_config){.tick_ns = 10,
-                                               .shards = 1,
-                                               .driver = TKW_DRIVER_NONE,
-                                               .clock = tkw_hand_clock(hand)});
-        scene.hand = hand;
+        scene_open_wall(&scene, 1000,
+                        (struct tkw_service_config){.tick_ns = 10,
+                                                    .shards = 1,
+                                                    .driver = TKW_DRIVER_NONE});
         int fd = tkw_service_fd(scene.service);
         probe_arm(&scene, &probe, 100);
         assert_int_equal(tkw_service_run(scene.service, 0), 0);
-        tkw_hand_set(hand, is_due ? 1100 : 1050);
+        tkw_hand_set(scene.hand, is_due ? 1100 : 1050);
         assert_int_equal(is_readable(fd), is_due);
-        tkw_hand_set(hand, 500);
+        tkw_hand_set(scene.hand, 500);
         assert_true(is_readable(fd));
         assert_int_equal(tkw_service_run(scene.service, 0), 0);
         assert_false(is_readable(fd));
-        tkw_hand_set(hand, 1099);
+        tkw_hand_set(scene.hand, 1099);
         if (is_readable(fd))
             assert_int_equal(tkw_service_run(scene.service, 0), 0);
         assert_false(is_readable(fd));
         /* ticks begin elsewhere now: it may be a tick later */
-        tkw_hand_set(hand, 1110);
+        tkw_hand_set(scene.hand, 1110);
         assert_true(is_readable(fd));
         assert_int_equal(tkw_service_run(scene.service, 0), 1);
         assert_false(is_readable(fd));

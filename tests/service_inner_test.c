@@ -113,17 +113,9 @@ static void fill_up(struct probe *probe)
 
 static void scene_open_by_wall(struct scene *scene)
 {
-    scene_open_tens(scene, 0, TKW_DRIVER_NONE);
-    tkw_service_close(scene->service, NULL, NULL);
-    tkw_hand_be_wall(scene->hand, true);
-    struct tkw_service_config config = {
-        .tick_ns = 10,
-        .shards = 1,
-        .driver = TKW_DRIVER_NONE,
-        .clock = tkw_hand_clock(scene->hand),
-        .allocator = &scene->account.allocator,
-    };
-    assert_int_equal(tkw_service_open(&scene->service, &config), 0);
+    scene_open_wall(scene, 0,
+                    (struct tkw_service_config){
+                        .tick_ns = 10, .shards = 1, .driver = TKW_DRIVER_NONE});
 }
 
 /*
@@ -209,6 +201,34 @@ static void on_a_wall_clock_now_is_now(void **state)
     probe_arm(&scene, &probe, 0);
     assert_int_equal(tkw_service_run(scene.service, 0), 2);
     assert_int_equal(ran(&other), 1);
+    scene_close(&scene);
+}
+
+static void set_back_to_1140(struct probe *probe)
+{
+    tkw_hand_set(probe->scene->hand, 1140);
+}
+
+/*
+ * Once a callback has set the wall clock back, the pass takes no more timers out
+ * of the pools.  If it did, it would take timers that are no longer due, arm
+ * them for the present tick and take them again, for ever.
+ */
+static void a_pass_takes_no_more_after_a_step_back(void **state)
+{
+    (void)state;
+    static struct probe batch[TKW_BATCH], later[10];
+    struct scene scene;
+    scene_open_by_wall(&scene);
+    batch[0].act = set_back_to_1140;
+    for (size_t i = 0; i < COUNT_OF(batch); i++)
+        probe_arm_at(&scene, &batch[i], 1100);
+    for (size_t i = 0; i < COUNT_OF(later); i++)
+        probe_arm_at(&scene, &later[i], 1145);
+    tkw_hand_set(scene.hand, 1150);
+    assert_int_equal(tkw_service_run(scene.service, 0), TKW_BATCH);
+    assert_int_equal(scene_go(&scene, 1144), 0);
+    assert_int_equal(scene_go(&scene, 1155), COUNT_OF(later));
     scene_close(&scene);
 }
 
@@ -357,6 +377,7 @@ int main(void)
         cmocka_unit_test(without_memory_a_wall_clock_set_back_is_followed),
         cmocka_unit_test(what_is_held_is_let_go_when_memory_is_back),
         cmocka_unit_test(on_a_wall_clock_now_is_now),
+        cmocka_unit_test(a_pass_takes_no_more_after_a_step_back),
         cmocka_unit_test(a_timer_without_drop_function_is_let_go),
         cmocka_unit_test(at_the_end_of_time_the_driver_sleeps),
         cmocka_unit_test(a_wake_is_not_lost_before_the_wait),

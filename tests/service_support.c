@@ -116,6 +116,17 @@ void scene_open(struct scene *scene, uint64_t now,
     assert_int_equal(tkw_service_open(&scene->service, &config), 0);
 }
 
+void scene_open_wall(struct scene *scene, uint64_t now,
+                     struct tkw_service_config config)
+{
+    struct tkw_hand *hand;
+    assert_int_equal(tkw_hand_open(&hand, now), 0);
+    tkw_hand_be_wall(hand, true);
+    config.clock = tkw_hand_clock(hand);
+    scene_open(scene, now, config);
+    scene->hand = hand;
+}
+
 void scene_open_tens(struct scene *scene, uint64_t now, enum tkw_driver driver)
 {
     scene_open(scene, now,

@@ -70,6 +70,10 @@ struct scene {
 void scene_open(struct scene *scene, uint64_t now,
                 struct tkw_service_config config);
 
+/* Like scene_open(), but `scene->hand` is a wall clock. */
+void scene_open_wall(struct scene *scene, uint64_t now,
+                     struct tkw_service_config config);
+
 /* The same, with or without a driver, one shard, and a tick of 10. */
 void scene_open_tens(struct scene *scene, uint64_t now, enum tkw_driver driver);
 
