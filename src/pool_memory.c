@@ -24,6 +24,9 @@
 
 #include "pool_inner.h"
 
+/* A step of the sweeper looks at as many entries as a chunk holds, at most. */
+enum { RECLAIM_STEPS = 16 };
+
 struct block {
     struct block *next;
     struct chunk *fresh; /* the first that was never used ... */
@@ -188,22 +191,46 @@ void stream_finish_head(struct tkw_pool *pool, struct slot *slot,
     chunk_give_back(pool, slot, chunk);
 }
 
-/*
- * Make sure of memory for `n` entries and so many records more.  What was got
- * stays, even if not all could be.
- */
-int pool_provide(struct tkw_pool *pool, size_t n, size_t records)
+/* Is there memory for `n` more entries and `records` more records? */
+static bool has_room(const struct tkw_pool *pool, size_t n, size_t records)
+{
+    size_t unused = (size_t)(pool->room - pool->used) + pool->free_count;
+    return unused >= records && pool->places_safe >= pool_places(pool) + n;
+}
+
+/* Ask the allocator for it.  Returns false if the allocator refuses; what it
+ * gave before that stays. */
+static bool grow(struct tkw_pool *pool, size_t n, size_t records)
 {
     while ((size_t)(pool->room - pool->used) + pool->free_count < records) {
         if (!segment_add(pool))
-            return -ENOMEM;
+            return false;
     }
-
     while (pool->places_safe < pool_places(pool) + n) {
         if (!block_add(pool))
-            return -ENOMEM;
+            return false;
     }
-    return 0;
+    return true;
+}
+
+/*
+ * Make sure of memory for `n` more entries and `records` more records.  Where
+ * the allocator refuses, use the memory of dead entries again: sweep, but no
+ * more than RECLAIM_STEPS steps for an arming, so that its time is bounded.
+ * Returns 0, or -ENOMEM; then the next call goes on sweeping where this one
+ * stopped.
+ */
+int pool_provide(struct tkw_pool *pool, size_t n, size_t records)
+{
+    if (grow(pool, n, records))
+        return 0;
+    size_t steps = RECLAIM_STEPS + n / CHUNK_ENTRIES;
+    for (; steps > 0 && pool_dead(pool) + pool->gaps > 0; steps--) {
+        pool_sweep(pool);
+        if (has_room(pool, n, records))
+            return 0;
+    }
+    return -ENOMEM;
 }
 
 /* Push the index of a record that nothing refers to any more. */

@@ -1,12 +1,15 @@
 /*
  * pool_sweep.c - clearing away dead entries, some chunks at a time.
  *
- * The sweeper goes round all streams.  It looks at the timers of a chunk, moves
- * the entries that are alive together, and joins them with those of the chunk
- * before if all fit there:
+ * The sweeper goes round all streams.  It looks at the timers of a chunk, drops
+ * the dead entries (x), and moves the living ones towards the front: into the
+ * chunk before until that is full, the others to the chunk's own beginning.
  *
- *     before       at                       before
- *     [a b . .] -> [x c x .] -> ...   =>    [a b c .] -> ...
+ *     before       at                       before       at
+ *     [a b . .] -> [x c d e] -> ...   =>    [a b c d] -> [e . . .] -> ...
+ *
+ * So behind the sweeper every chunk of a stream is full, but for the one that
+ * it filled last: dropping as many entries as a chunk holds sets a chunk free.
  *
  * While more than three quarters as many entries are dead as timers are armed,
  * arming sweeps eight entries for every one it makes, and a whole advance as
@@ -14,6 +17,9 @@
  * A round over E entries is over after E/8 armings, so that what dies meanwhile
  * is an eighth of these, a quarter of the armed: the dead stay below the armed,
  * plus twice TKW_SWEEP_SLACK.
+ *
+ * When the allocator refuses memory, arming and tkw_pool_reserve() sweep as
+ * well, however few entries are dead: see pool_provide() in pool_memory.c.
  */
 #include "pool_inner.h"
 
@@ -55,20 +61,30 @@ static void next_stream(struct tkw_pool *pool)
     pool->sweep.slot = slot_from(pool, pool->sweep.slot + 1);
 }
 
-/* Move what is alive together.  Returns where it ends. */
-static uint64_t *keep_living(struct tkw_pool *pool, uint64_t *begin,
-                             const uint64_t *end)
+/*
+ * Drop the dead entries of a chunk.  The living ones fill up the chunk `before`
+ * (NULL: there is none), then follow each other from `begin` on.  Returns where
+ * they end.
+ */
+static uint64_t *keep_living(struct tkw_pool *pool, struct chunk *before,
+                             uint64_t *begin, const uint64_t *end)
 {
     for (const uint64_t *entry = begin; entry < end; entry++)
         entry_prefetch(pool, *entry);
     pool->looks += (uint64_t)(end - begin);
 
+    size_t room = before != NULL ? chunk_gap(before) : 0;
     uint64_t *kept = begin;
     for (const uint64_t *entry = begin; entry < end; entry++) {
-        if (entry_timer(pool, *entry) != NULL)
-            *kept++ = *entry;
-        else
+        if (entry_timer(pool, *entry) == NULL) {
             pool_drop(pool, *entry);
+        } else if (room > 0) {
+            before->entries[before->header.count++] = *entry;
+            pool->gaps--;
+            room--;
+        } else {
+            *kept++ = *entry;
+        }
     }
     return kept;
 }
@@ -112,16 +128,9 @@ static void sweep_chunk(struct tkw_pool *pool, struct slot *slot,
     struct chunk *before = pool->sweep.before;
     struct chunk *next = chunk_next(stream, chunk);
     uint64_t *begin = chunk_begin(stream, chunk);
-    uint64_t *end = keep_living(pool, begin, chunk_end(stream, chunk));
-    size_t kept = (size_t)(end - begin);
+    uint64_t *end = keep_living(pool, before, begin, chunk_end(stream, chunk));
 
-    if (before != NULL && before->header.count + kept <= CHUNK_ENTRIES) {
-        for (size_t i = 0; i < kept; i++)
-            before->entries[before->header.count++] = begin[i];
-        pool->gaps -= kept;
-        kept = 0;
-    }
-    if (kept == 0) {
+    if (end == begin) {
         unlink_chunk(pool, stream, before, chunk);
         chunk_give_back(pool, slot, chunk);
     } else {
@@ -134,7 +143,7 @@ static void sweep_chunk(struct tkw_pool *pool, struct slot *slot,
         next_stream(pool);
 }
 
-/* A step.  Returns how many entries it has looked at. */
+/* Make one step of the round.  Returns how many entries it has looked at. */
 size_t pool_sweep(struct tkw_pool *pool)
 {
     size_t left = CHUNK_ENTRIES;

@@ -188,6 +188,21 @@ void shard_reap_some(struct shard *shard, uint32_t most)
     }
 }
 
+/*
+ * The allocator has refused memory: take up to TKW_REAPED cancelled jobs out of
+ * the pool, so that the pool can use their memory again.  (The first call of
+ * shard_reap_some() mostly prefetches, the second gives back.)  Returns false
+ * if no job of the shard was cancelled: then trying again is of no use.
+ */
+bool shard_reap_for_memory(struct shard *shard)
+{
+    if (!shard_has_cancelled(shard))
+        return false;
+    shard_reap_some(shard, TKW_REAPED);
+    shard_reap_some(shard, TKW_REAPED);
+    return true;
+}
+
 /* Count one more, if there is room for it; there is a limit. */
 bool service_count_in(struct tkw_service *service)
 {
@@ -328,6 +343,8 @@ static inline int arm(struct tkw_service *service, tkw_handle *handle,
     sync_lock(&shard->mutex);
     shard_reap(shard, REAPED_BY_ARMING);
     int error = arm_in(service, shard, handle, aim, task, 0, &job);
+    if (error == -ENOMEM && shard_reap_for_memory(shard))
+        error = arm_in(service, shard, handle, aim, task, 0, &job);
     sync_unlock(&shard->mutex);
     return error;
 }

@@ -127,6 +127,9 @@ static int move_to(struct tkw_service *service, tkw_handle handle,
     shard_reap(shard, REAPED_BY_ARMING);
     int result =
         move_job(service, shard, job, handle, aim.deadline, move_timer);
+    if (result == -ENOMEM && shard_reap_for_memory(shard))
+        result =
+            move_job(service, shard, job, handle, aim.deadline, move_timer);
     if (result == 1) {
         sync_put_relaxed(&job->due_ns, aim.due_ns);
         if (job->extra != 0)

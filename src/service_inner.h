@@ -325,6 +325,7 @@ struct aim {
 #define job_push tkw_inner_job_push
 #define job_fire tkw_inner_job_fire
 #define shard_reap_some tkw_inner_shard_reap_some
+#define shard_reap_for_memory tkw_inner_shard_reap_for_memory
 #define timer_owe tkw_inner_timer_owe
 #define timer_file_all tkw_inner_timer_file_all
 #define timer_arm_full tkw_inner_timer_arm_full
@@ -368,6 +369,7 @@ int job_arm(struct tkw_service *service, struct shard *shard,
             const struct tkw_plan *plan);
 void job_give_back(struct shard *shard, struct job *job);
 void shard_reap_some(struct shard *shard, uint32_t most);
+bool shard_reap_for_memory(struct shard *shard);
 struct shard *crew_own_shard(const struct crew *crew);
 struct aim service_aim_from(struct tkw_service *service, uint64_t now,
                             uint64_t due_ns);

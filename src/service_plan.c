@@ -167,6 +167,8 @@ static int arm_some(struct tkw_service *service, struct shard *shard,
                                       plan->slack_ns);
         shard_reap(shard, REAPED_BY_ARMING);
         error = job_arm(service, shard, handle, aim, phase_ns, plan);
+        if (error == -ENOMEM && shard_reap_for_memory(shard))
+            error = job_arm(service, shard, handle, aim, phase_ns, plan);
         *at += error == 0;
     } while (error == 0 && *at < count && *at % ARMED_AT_ONCE != 0 &&
              shard_for(service, &plans[*at]) == shard);

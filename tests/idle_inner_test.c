@@ -124,24 +124,26 @@ static void a_key_too_long_is_refused_unread(void **state)
     scene_close(&scene);
 }
 
-/* Shortening a limit takes memory once there is none in reserve: it says so,
- * and nothing has changed. */
-static void a_limit_is_shortened_until_memory_runs_out(void **state)
+/* Shortening a limit takes memory.  If there is none, tkw_idle_touch_limit()
+ * returns -ENOMEM and the key keeps its limit. */
+static void without_memory_a_limit_is_not_shortened(void **state)
 {
     (void)state;
     struct ledger ledger;
     struct tkw_idle *idle = idle_of(&ledger, (struct tkw_idle_config){0});
-    struct tkw_key key = tkw_key_number(1);
-    uint64_t limit = 1000000 * TKW_SECOND;
-    assert_int_equal(tkw_idle_touch_limit(idle, key, limit, 0), 1);
+    struct tkw_key key = tkw_key_number(0);
+    const uint64_t limit = 1000 * TKW_SECOND, longer = 2 * limit;
+    assert_int_equal(tkw_idle_touch_limit(idle, key, limit, 5), 1);
     ledger_fail(&ledger, 0, FOR_EVER);
-    int answer = 0;
-    for (; answer == 0 && limit > TKW_SECOND; limit -= TKW_SECOND)
-        answer = tkw_idle_touch_limit(idle, key, limit - TKW_SECOND, 5);
+    int answer = 1;
+    for (uint64_t i = 1; answer == 1; i++)
+        answer = tkw_idle_touch_limit(idle, tkw_key_number(i), longer, 5);
+    assert_int_equal(answer, -ENOMEM);
+    answer = tkw_idle_touch_limit(idle, key, limit - TKW_SECOND, 5);
     assert_int_equal(answer, -ENOMEM);
     struct tkw_silent silent;
     assert_true(tkw_idle_query(idle, key, &silent));
-    assert_int_equal(silent.limit_ns, limit + TKW_SECOND);
+    assert_int_equal(silent.limit_ns, limit);
     assert_true(tkw_idle_check(idle));
 
     /* And it is found at its time, still without memory. */
@@ -155,6 +157,27 @@ static void a_limit_is_shortened_until_memory_runs_out(void **state)
         found += tkw_idle_expired(idle, &silent, 1, due + TKW_SECOND);
     while (tkw_idle_next(idle) <= due + TKW_SECOND);
     assert_int_equal(found, 1);
+    ledger_relent(&ledger);
+    idle_done(&ledger, idle);
+}
+
+/* Forgotten keys leave room for others, though memory is refused and time
+ * stands still. */
+static void forgotten_keys_make_room_at_the_limit(void **state)
+{
+    (void)state;
+    struct ledger ledger;
+    struct tkw_idle *idle = idle_of(&ledger, (struct tkw_idle_config){0});
+    ledger_fail(&ledger, 10, FOR_EVER);
+    uint64_t count = 0;
+    while (tkw_idle_touch(idle, tkw_key_number(count), 5) == 1)
+        count++;
+    assert_true(count > 100);
+    for (uint64_t i = 0; i < count; i++)
+        assert_true(tkw_idle_forget(idle, tkw_key_number(i)));
+    for (uint64_t i = 0; i < count / 2; i++)
+        assert_int_equal(tkw_idle_touch(idle, tkw_key_number(count + i), 5), 1);
+    assert_true(tkw_idle_check(idle));
     ledger_relent(&ledger);
     idle_done(&ledger, idle);
 }
@@ -245,7 +268,8 @@ int main(void)
         cmocka_unit_test(a_ready_key_is_sound),
         cmocka_unit_test(bytes_stay_until_the_last_walk_is_over),
         cmocka_unit_test(a_key_too_long_is_refused_unread),
-        cmocka_unit_test(a_limit_is_shortened_until_memory_runs_out),
+        cmocka_unit_test(without_memory_a_limit_is_not_shortened),
+        cmocka_unit_test(forgotten_keys_make_room_at_the_limit),
         cmocka_unit_test(close_is_fine_in_the_callback_of_a_timer),
         cmocka_unit_test(a_stopped_service_shortens_no_limit),
         cmocka_unit_test(no_configuration_is_a_fault_only_for_a_monitor),

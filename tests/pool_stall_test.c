@@ -348,6 +348,42 @@ static void a_slot_of_a_hundred_falls_whole(void **state)
     pool_done(pool);
 }
 
+/*
+ * Timers that were cancelled or postponed on the lowest level, all of one tick:
+ * nothing is due at that tick, but every entry has to be handled.  A budget
+ * bounds that as it bounds everything else.
+ */
+static void a_budget_bounds_a_dead_crowd_on_the_lowest_level(void **state)
+{
+    (void)state;
+    enum { BUDGET = 1000 };
+    static tkw_handle handles[200000];
+    for (int is_postponed = 0; is_postponed < 2; is_postponed++) {
+        struct tkw_pool *pool = pool_of(NULL, 0);
+        for (size_t i = 0; i < COUNT_OF(handles); i++)
+            handles[i] = pool_arm(pool, 5, i);
+        for (size_t i = 0; i < COUNT_OF(handles); i++) {
+            if (is_postponed)
+                tkw_pool_postpone(pool, handles[i], 100);
+            else
+                tkw_pool_cancel(pool, handles[i]);
+        }
+        size_t calls = 0;
+        for (bool is_there = false; !is_there; calls++) {
+            struct tkw_pool_figures before = tkw_pool_counters(pool);
+            is_there = tkw_pool_advance_some(pool, 5, BUDGET);
+            struct tkw_pool_figures after = tkw_pool_counters(pool);
+            uint64_t handled = after.work.refiles - before.work.refiles +
+                               before.entries - after.entries;
+            assert_in_range(handled, 0, BUDGET);
+        }
+        assert_in_range(calls, COUNT_OF(handles) / BUDGET,
+                        COUNT_OF(handles) / BUDGET + 2);
+        assert_pool_pops_none(pool);
+        pool_done(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +397,7 @@ int main(void)
         cmocka_unit_test(a_burst_into_an_upper_slot_about_to_begin_is_no_stall),
         cmocka_unit_test(bursts_until_the_slot_begins_are_no_stall),
         cmocka_unit_test(a_cancelled_crowd_is_no_stall),
+        cmocka_unit_test(a_budget_bounds_a_dead_crowd_on_the_lowest_level),
         cmocka_unit_test(a_postponed_crowd_is_no_stall),
         cmocka_unit_test(a_steady_load_never_stalls),
         cmocka_unit_test(

@@ -210,9 +210,9 @@ static void set_back_to_1140(struct probe *probe)
 }
 
 /*
- * Once a callback has set the wall clock back, the pass takes no more timers out
- * of the pools.  If it did, it would take timers that are no longer due, arm
- * them for the present tick and take them again, for ever.
+ * Once a callback has set the wall clock back, the pass takes no more timers
+ * out of the pools.  If it did, it would take timers that are no longer due,
+ * arm them for the present tick and take them again, for ever.
  */
 static void a_pass_takes_no_more_after_a_step_back(void **state)
 {

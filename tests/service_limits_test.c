@@ -247,12 +247,16 @@ static void a_move_that_fails_changes_nothing(void **state)
     (void)state;
     struct scene scene;
     static struct probe probes[2000];
-    unsigned failures = 0, early = 0;
+    struct probe filler = {.scene = &scene};
+    unsigned failures = 0, early = 0, fillers = 0;
     memset(probes, 0, sizeof probes);
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
     for (size_t i = 0; i < COUNT_OF(probes); i++)
         probe_arm_at(&scene, &probes[i], 50000);
     account_fail(&scene.account, 0, FOR_EVER);
+    while (tkw_service_arm_at(scene.service, NULL, 60000,
+                              probe_task(&scene, &filler)) == 0)
+        fillers++;
     for (unsigned round = 0; round < 200 && failures == 0; round++) {
         for (size_t i = 0; i < COUNT_OF(probes); i++) {
             uint64_t time = 50000 + 10 * ((i + round) % 1000);
@@ -274,7 +278,7 @@ static void a_move_that_fails_changes_nothing(void **state)
         probes[i].delay_ns = outlook.due_ns;
     }
     assert_true(failures > 0);
-    assert_int_equal(tkw_service_counters(scene.service).armed, 2000);
+    assert_int_equal(tkw_service_counters(scene.service).armed, 2000 + fillers);
     for (uint64_t now = 50000; now <= 60000; now += 10)
         scene_go(&scene, now);
     for (size_t i = 0; i < COUNT_OF(probes); i++) {
@@ -325,6 +329,57 @@ static void starting_again_without_memory_is_an_answer(void **state)
     scene_close(&scene);
 }
 
+/* Three ways to need memory, each for a timer that is an hour away. */
+static int arm_plainly(struct scene *scene, struct probe *probe)
+{
+    return tkw_service_arm(scene->service, &probe->handle, HOUR,
+                           probe_task(scene, probe));
+}
+
+static int arm_by_plan(struct scene *scene, struct probe *probe)
+{
+    struct tkw_plan plan = {.task = probe_task(scene, probe), .when_ns = HOUR};
+    return tkw_service_arm_plan(scene->service, &probe->handle, &plan);
+}
+
+static int arm_again(struct scene *scene, struct probe *probe)
+{
+    int result = tkw_service_rearm(scene->service, probe->handle, HOUR + 10);
+    return result == 1 ? 0 : result;
+}
+
+/*
+ * The allocator refuses, and every timer but one is cancelled.  Nothing is due
+ * for an hour, so no pass takes them out of the pool: the calls that need
+ * memory have to, and the first of them succeeds already.
+ */
+static void cancelled_timers_make_room_without_a_pass(void **state)
+{
+    (void)state;
+    int (*const ways[])(struct scene *,
+                        struct probe *) = {arm_plainly, arm_by_plan, arm_again};
+    static struct probe probes[3000];
+    for (size_t w = 0; w < COUNT_OF(ways); w++) {
+        struct scene scene;
+        size_t count = 1;
+        memset(probes, 0, sizeof probes);
+        scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+        assert_int_equal(arm_plainly(&scene, &probes[0]), 0);
+        account_fail(&scene.account, 0, FOR_EVER);
+        while (arm_plainly(&scene, &probes[count]) == 0)
+            assert_in_range(++count, 1, COUNT_OF(probes) - 1);
+        struct probe *last = &probes[count - 1];
+        assert_int_equal(ways[w](&scene, last), -ENOMEM);
+        for (size_t i = 0; i < count - 1; i++)
+            assert_int_equal(
+                tkw_service_cancel(scene.service, probes[i].handle), 1);
+        for (size_t i = 0; i < count / 2; i++)
+            assert_int_equal(ways[w](&scene, last), 0);
+        assert_conserved(&scene);
+        scene_close(&scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +391,7 @@ int main(void)
         cmocka_unit_test(without_memory_what_is_pending_fires),
         cmocka_unit_test(a_move_that_fails_changes_nothing),
         cmocka_unit_test(starting_again_without_memory_is_an_answer),
+        cmocka_unit_test(cancelled_timers_make_room_without_a_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

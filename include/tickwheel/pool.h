@@ -28,13 +28,24 @@
  * Promises, beyond those of wheel.h (never early, complete, ordered, O(1), no
  * empty ticks, one outcome per arming):
  *   - no stalls: a crowded slot falls in shares over the ticks before it is
- *     needed, so a step of a tick does what is due and little more; and so
- *     does an advance to where tkw_pool_next() says;
+ *     needed.  So an advance of one tick, or to tkw_pool_next(), handles the
+ *     timers of that tick and few others (see "Limits" below);
  *   - advancing never allocates and never fails; arming says -ENOMEM, with
  *     nothing changed;
- *   - a cancelled timer's memory is used again after some more arming or
- *     advancing, done in small steps: what is dead stays below what is alive,
- *     plus a constant.
+ *   - the memory of cancelled timers is used again.  Arming and advancing
+ *     collect it in small steps, so that the pool never holds more dead timers
+ *     than armed ones, plus a constant.  If the allocator refuses, arming and
+ *     reserving first collect what cancelled timers have left, about a thousand
+ *     of them a call; a call after -ENOMEM goes on where the last one stopped.
+ *
+ * Limits.  Cancelling and postponing leave an 8-byte entry in the timer's slot.
+ * On the lowest level the slot of a tick is handled as a whole when that tick
+ * comes, with the entries of timers that were cancelled or postponed while they
+ * were on the lowest level (with the default geometry: in the last 128 ticks
+ * before their deadline, 256 for a crowd).  An advance can therefore spend some
+ * nanoseconds on each of them though nothing is due: milliseconds if they are a
+ * million.  Where that is too long, bound it by tkw_pool_advance_some(), as the
+ * service does.
  *
  * A slot whose timers were all cancelled asks for one wake-up, or one for every
  * thousand of them, where the wheel asks for none.

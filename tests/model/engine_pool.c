@@ -110,7 +110,7 @@ static int try_postpone(struct pool_engine *self, uint64_t id,
     return result == 1 ? 0 : result;
 }
 
-/* With too little memory at first; then nothing may have changed. */
+/* With too little memory at first; then no timer may have changed. */
 static void insist(struct pool_engine *self, uint64_t id, tkw_tick deadline,
                    int (*try)(struct pool_engine *, uint64_t, tkw_tick))
 {
@@ -129,7 +129,7 @@ static void insist(struct pool_engine *self, uint64_t id, tkw_tick deadline,
             return;
         DEMAND(!is_reserved);
         DEMAND(memory->failures > failures);
-        pooled_verify_unchanged(self, view);
+        pooled_verify_refused(self, view);
         DEMAND(pooled_fits(self->timers[id].fate, pooled_query(self, id)));
         DEMAND(tkw_pool_check(self->pool));
     }
@@ -148,7 +148,7 @@ static void reserve(struct pool_engine *self)
     int error = tkw_pool_reserve(self->pool, n);
     self->memory.mode = MEMORY_FORBIDDEN;
     DEMAND(error == 0 || error == -ENOMEM);
-    pooled_verify_unchanged(self, view);
+    pooled_verify_refused(self, view);
     if (error == 0)
         self->reserved = n;
 }

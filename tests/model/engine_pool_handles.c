@@ -85,6 +85,25 @@ void pooled_verify_unchanged(const struct pool_engine *self,
     DEMAND(after.counters.dead == view.counters.dead);
 }
 
+/*
+ * The call was refused for lack of memory.  Sweeping may have dropped dead
+ * entries, and with them slots that held nothing else.
+ */
+void pooled_verify_refused(const struct pool_engine *self,
+                           struct pooled_view view)
+{
+    struct pooled_view after = pooled_look(self);
+
+    DEMAND(after.count == view.count);
+    DEMAND(after.next >= view.next);
+    DEMAND(after.now == view.now);
+    DEMAND(after.counters.work.armed == view.counters.work.armed);
+    DEMAND(after.counters.work.cancelled == view.counters.work.cancelled);
+    DEMAND(after.counters.dead <= view.counters.dead);
+    DEMAND(after.counters.entries - after.counters.dead ==
+           view.counters.entries - view.counters.dead);
+}
+
 /* A handle that names no timer: whatever is asked, the answer is no. */
 static void verify_nobody(struct pool_engine *self, tkw_handle handle)
 {

@@ -73,6 +73,8 @@ struct pooled_view {
 struct pooled_view pooled_look(const struct pool_engine *self);
 void pooled_verify_unchanged(const struct pool_engine *self,
                              struct pooled_view view);
+void pooled_verify_refused(const struct pool_engine *self,
+                           struct pooled_view view);
 
 /* A timer is gone, or kept: now and then, see that it is. */
 void pooled_end(struct pool_engine *self, uint64_t id, enum fate fate);
