@@ -19,6 +19,9 @@
 
 #include "sync.h"
 
+/* For languages that cannot inline it. */
+extern inline uint64_t tkw_duration_ns(uint64_t count, uint64_t unit_ns);
+
 struct sleeper {
     clockid_t id;
     int timer; /* descriptors, or -1 on the monotonic clock */

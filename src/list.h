@@ -49,6 +49,14 @@ static inline bool list_remove(const struct tkw_link *link)
     return next == prev;
 }
 
+static inline size_t list_count(const struct tkw_link *head)
+{
+    size_t count = 0;
+    for (const struct tkw_link *at = head->next; at != head; at = at->next)
+        count++;
+    return count;
+}
+
 /* Append all of `from` to `head`, in order, leaving `from` empty. */
 static inline void list_splice(struct tkw_link *head, struct tkw_link *from)
 {

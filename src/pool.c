@@ -182,11 +182,37 @@ static RARE bool pop_any(struct tkw_pool *pool, uint64_t entry,
     return timer != NULL;
 }
 
-static inline bool pop(struct tkw_pool *pool, struct tkw_shot *shot,
-                       uint64_t state)
+/* Take the first entry of what was armed since the last advance; there is one.
+ * (Mostly an advance has moved it to READY before anybody asks.) */
+static RARE uint64_t take_fresh(struct tkw_pool *pool)
 {
-    while (!stream_is_empty(shelf(pool, READY))) {
-        uint64_t entry = take_ready(pool);
+    struct stream *fresh = shelf(pool, FRESH);
+    uint64_t entry = *fresh->read;
+    stream_consume(pool, &pool->shelves[FRESH], fresh, 1);
+    return entry;
+}
+
+/* Which timers to pop. */
+enum popped { POP_ANY, POP_DUE };
+
+static inline bool take_entry(struct tkw_pool *pool, enum popped which,
+                              uint64_t *entry)
+{
+    if (!stream_is_empty(shelf(pool, READY))) {
+        *entry = take_ready(pool);
+        return true;
+    }
+    if (which == POP_DUE || stream_is_empty(shelf(pool, FRESH)))
+        return false;
+    *entry = take_fresh(pool);
+    return true;
+}
+
+static inline bool pop(struct tkw_pool *pool, struct tkw_shot *shot,
+                       uint64_t state, enum popped which)
+{
+    uint64_t entry;
+    while (take_entry(pool, which, &entry)) {
         uint32_t index = entry_index(entry);
         struct record *timer = record_at(pool, index);
         const uint64_t mask = WORD_STATE | WORD_MOVED | WORD_ENTRIES | WORD_TAG;
@@ -212,21 +238,30 @@ static inline bool pop(struct tkw_pool *pool, struct tkw_shot *shot,
 
 bool tkw_pool_pop(struct tkw_pool *pool, struct tkw_shot *shot)
 {
-    return pop(pool, shot, IS_DONE);
+    return pop(pool, shot, IS_DONE, POP_ANY);
 }
 
 size_t tkw_pool_pop_many(struct tkw_pool *pool, struct tkw_shot *shots,
                          size_t count)
 {
     size_t stored = 0;
-    while (stored < count && pop(pool, &shots[stored], IS_DONE))
+    while (stored < count && pop(pool, &shots[stored], IS_DONE, POP_ANY))
+        stored++;
+    return stored;
+}
+
+size_t tkw_pool_pop_due(struct tkw_pool *pool, struct tkw_shot *shots,
+                        size_t count)
+{
+    size_t stored = 0;
+    while (stored < count && pop(pool, &shots[stored], IS_DONE, POP_DUE))
         stored++;
     return stored;
 }
 
 bool tkw_pool_pop_keep(struct tkw_pool *pool, struct tkw_shot *shot)
 {
-    return pop(pool, shot, IS_KEPT);
+    return pop(pool, shot, IS_KEPT, POP_ANY);
 }
 
 tkw_tick tkw_pool_now(const struct tkw_pool *pool)

@@ -216,6 +216,8 @@ static RARE bool advance_through(struct tkw_pool *pool, tkw_tick now,
         now = pool->dial.now; /* an earlier advance has asked for it */
 
     tkw_tick before = pool->now;
+    if (pool->shelves[FRESH].chunks != 0)
+        queue_up(pool, FRESH);
     while (now > pool->now) {
         if (!pool->is_mid_tick && !begin_next(pool, now)) {
             turn(pool, now);

@@ -137,7 +137,8 @@ static RARE int put_aside(struct tkw_pool *pool, struct record *timer,
     }
     timer->word |= WORD_QUEUED;
     pool->queued++;
-    pool_shelve(pool, deadline <= pool->now ? READY : LATE, entry);
+    pool_shelve(pool, deadline <= pool->now ? FRESH : LATE, entry);
+    pool->quiet = 0; /* the next advance moves it from FRESH to READY */
     return 0;
 }
 

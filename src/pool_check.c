@@ -162,6 +162,7 @@ static bool check_shelves(const struct tkw_pool *pool, struct census *census)
     const tkw_tick tick = pool->dial.now;
     const struct site sites[SHELVES] = {
         [READY] = {.most = pool->now, .is_queue = true},
+        [FRESH] = {.most = pool->now, .is_queue = true},
         [DUE] = {.least = tick, .most = tick, .is_queue = true},
         [LATE] = {.least = tick, .most = tick, .is_queue = true},
         [NEVER] = {.least = TKW_NEVER, .most = TKW_NEVER},
@@ -170,6 +171,8 @@ static bool check_shelves(const struct tkw_pool *pool, struct census *census)
         if (!check_slot(pool, &pool->shelves[i], &sites[i], census))
             return false;
     }
+    if (pool->shelves[FRESH].chunks != 0 && pool->quiet != 0)
+        return false; /* the next advance would not look at it */
     return pool->is_mid_tick ||
            (pool->shelves[DUE].chunks == 0 && pool->shelves[LATE].chunks == 0);
 }

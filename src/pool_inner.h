@@ -55,8 +55,13 @@ struct ring {
     uint64_t *occupancy;
 };
 
-/* Slots that are no slots: what is ready, and so on. */
-enum { READY, DUE, LATE, NEVER, SHELVES };
+/*
+ * Slots that are no slots.  READY holds what had come due by the last advance,
+ * FRESH what was armed since then for a tick that had come already.  In an
+ * unfinished tick, DUE holds what expires at that tick, LATE what was armed for
+ * it since it began.
+ */
+enum { READY, FRESH, DUE, LATE, NEVER, SHELVES };
 
 struct block; /* a piece of memory that chunks are cut from */
 
@@ -81,7 +86,7 @@ struct tkw_pool {
     uint32_t slot_count;
     uint32_t levels_left; /* not yet emptied in an unfinished tick */
     bool is_mid_tick;     /* dial.now is not finished: a budget ran out */
-    size_t queued;        /* armed timers in READY, DUE and LATE */
+    size_t queued;        /* armed timers in READY, FRESH, DUE and LATE */
     uint64_t *ready_end;  /* READY can be read up to here; NULL: not known */
     tkw_tick prefetched;  /* the tick whose timers were prefetched last */
     struct slot shelves[SHELVES];

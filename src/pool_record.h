@@ -62,7 +62,7 @@ _Static_assert(TKW_ENTRY_TAG_BITS <= 12, "a word holds any tag");
 #define WORD_SEEN (UINT64_C(1) << 25) /* by check() */
 #define WORD_MOVED_SHIFT 27
 #define WORD_MOVED (UINT64_C(1) << 27)  /* the arming goes on in a body */
-#define WORD_QUEUED (UINT64_C(1) << 28) /* the entry is in ready, due or late */
+#define WORD_QUEUED (UINT64_C(1) << 28) /* the entry is in a queue */
 #define WORD_STATE_SHIFT 29
 #define WORD_STATE (UINT64_C(7) << WORD_STATE_SHIFT)
 #define WORD_GENERATION_SHIFT 32

@@ -174,6 +174,7 @@ struct shard {
     uint64_t fired;    /* by the crew; read by anyone */
     uint32_t finished; /* a list of jobs that the runner has run */
     bool is_behind;    /* there is more to be done for this tick */
+    bool has_arrived;  /* the pass has advanced the pool to its tick */
     uint32_t batch_at;
     uint32_t batch_count;
     tkw_tick next;   /* when the pool is to be advanced next */

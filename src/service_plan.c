@@ -198,6 +198,14 @@ int tkw_service_arm_plan(struct tkw_service *service, tkw_handle *handle,
     return result == 1 ? 0 : (int)result;
 }
 
+int tkw_service_arm_owned(struct tkw_service *service, tkw_handle *handle,
+                          uint64_t delay_ns, struct tkw_task task,
+                          struct tkw_owner *owner)
+{
+    struct tkw_plan plan = {.task = task, .when_ns = delay_ns, .owner = owner};
+    return tkw_service_arm_plan(service, handle, &plan);
+}
+
 /* The next time of a period, and how many have been missed. */
 static uint64_t next_phase(const struct extra *extra, uint64_t now,
                            uint64_t *overruns)

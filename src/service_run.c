@@ -4,8 +4,9 @@
  * It runs callbacks, or hands them to crews that do.  A pass reads the clock
  * once to see what is due, visits every shard, and takes that from its pool, a
  * batch at a time; of the batches, the timer with the earliest tick is next,
- * so that ticks are in order over all shards of a crew. Whatever is armed
- * meanwhile in a shard that has been visited is announced through `earliest`.
+ * so that ticks are in order over all shards of a crew.  Whatever is armed
+ * meanwhile in a shard that has been visited is announced through `earliest`,
+ * and run by a later pass: so a pass ends, whatever its callbacks arm.
  * After each callback the clock is read once more: a pass can be long, and how
  * late the next one is should be true.
  */
@@ -82,10 +83,11 @@ static uint64_t see_clock(struct tkw_service *service, uint64_t *now)
     return time;
 }
 
-/* When by the clock a tick begins. */
+/* When by the clock a tick begins; UINT64_MAX if that is after the end of
+ * time. */
 static uint64_t time_of(struct tkw_service *service, tkw_tick tick)
 {
-    if (tick >= UINT64_MAX / service->tick_ns)
+    if (tick == TKW_NEVER || tick > UINT64_MAX / service->tick_ns)
         return UINT64_MAX;
     uint64_t time = tick * service->tick_ns;
     uint64_t shift = sync_get_relaxed(&service->shift_ns);
@@ -134,17 +136,17 @@ static void batch_add(struct tkw_service *service, struct shard *shard,
         (struct due){shard, job, word, shot->deadline};
 }
 
-/* Take what is due out of a pool, all jobs being prefetched before the first is
- * looked at. */
-static void take_many(struct tkw_service *service, struct shard *shard)
+/* Take a batch of what is due out of a pool, all jobs being prefetched before
+ * the first is looked at.  Returns whether there may be more. */
+static bool take_many(struct tkw_service *service, struct shard *shard)
 {
     struct tkw_shot shots[TKW_BATCH];
-    size_t count = tkw_pool_pop_many(shard->pool, shots, TKW_BATCH);
+    size_t count = tkw_pool_pop_due(shard->pool, shots, TKW_BATCH);
     for (size_t i = 0; i < count; i++)
         __builtin_prefetch(shots[i].user.pointer, 1);
     for (size_t i = 0; i < count; i++)
         batch_add(service, shard, &shots[i]);
-    shard->next = tkw_pool_next(shard->pool);
+    return count == TKW_BATCH;
 }
 
 /*
@@ -157,7 +159,7 @@ static void take_by_wall(struct tkw_service *service, struct shard *shard,
 {
     while (shard->batch_count < TKW_BATCH) {
         struct tkw_shot shot;
-        if (!tkw_pool_pop(shard->pool, &shot))
+        if (tkw_pool_pop_due(shard->pool, &shot, 1) == 0)
             break;
         struct job *job = shot.user.pointer;
         if (job->due_ns <= now ||
@@ -167,7 +169,6 @@ static void take_by_wall(struct tkw_service *service, struct shard *shard,
             tkw_pool_arm(shard->pool, &job->timer,
                          service_tick_of(service, job->due_ns), shot.user);
     }
-    shard->next = tkw_pool_next(shard->pool);
 }
 
 /* A later time is taken; that the clock went back is for see_step(). */
@@ -182,6 +183,10 @@ static void look_again(struct tkw_service *service, uint64_t *now)
  * Advance a shard and fill its batch; on a wall clock, by the latest time.  If
  * that is a long way it is gone in part, and the shard is left behind: it comes
  * again, when others had their turn.
+ *
+ * A shard that has arrived at the pass's tick is not advanced again in that
+ * pass.  So the pool keeps back what callbacks of the pass arm for now: the
+ * next pass runs it, after all other shards were visited.
  */
 static void refill(struct tkw_service *service, struct shard *shard,
                    tkw_tick tick, uint64_t *now)
@@ -194,19 +199,22 @@ static void refill(struct tkw_service *service, struct shard *shard,
     shard_reap(shard, TKW_REAPED);
     timer_file_all(shard);
     shard->target = tick;
-    bool is_there = tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);
+    shard->has_arrived =
+        shard->has_arrived ||
+        tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);
+    bool is_more = false;
     if (is_wall)
         look_again(service, now);
-    if (is_there && is_wall)
+    if (shard->has_arrived && is_wall)
         take_by_wall(service, shard, *now);
-    else if (is_there)
-        take_many(service, shard);
+    else if (shard->has_arrived)
+        is_more = take_many(service, shard);
+    shard->next = tkw_pool_next(shard->pool);
     sync_unlock(&shard->mutex);
 
     /* All that was taken may have been cancelled, and there be more. */
-    bool is_done = shard->batch_count > 0 || shard->next > tick ||
-                   shard->next == TKW_NEVER;
-    shard->is_behind = !is_there || !is_done;
+    shard->is_behind =
+        !shard->has_arrived || (is_more && shard->batch_count == 0);
     if (shard->is_behind)
         sync_yield(); /* whoever waits for the lock goes first */
 }
@@ -267,6 +275,7 @@ static void visit_all(struct tkw_service *service, tkw_tick tick, uint64_t *now)
     sync_put_relaxed(&service->earliest, TKW_NEVER);
     for (uint32_t i = 0; i < service->shard_count; i++) {
         struct shard *shard = service->shards[i];
+        shard->has_arrived = false;
         if (shard->batch_at == shard->batch_count)
             refill(service, shard, tick, now);
         else if (is_held(service, shard, *now))
@@ -289,7 +298,7 @@ static tkw_tick next_of(struct tkw_service *service, const struct shard *shard,
     if (shard->is_behind)
         return at_once(service, tick);
     if (shard->batch_at == shard->batch_count)
-        return shard->next;
+        return shard->next > tick ? shard->next : at_once(service, tick);
     if (is_held(service, shard, now))
         return tick + 1;
     if (!shard->crew->is_refusing)
@@ -485,6 +494,7 @@ int tkw_service_run(struct tkw_service *service, int budget)
         return refuse_to_run(service, -EBUSY);
     int count = make_pass(service, budget == 0 ? INT_MAX : budget);
     leave(service);
+    sync_add_relaxed(&service->wakeups, 1);
     return count;
 }
 

@@ -45,6 +45,10 @@
  * in hand, `levels_left` says which levels are still to be emptied, `due` keeps
  * what has expired, `late` what was armed for this very tick meanwhile: last
  * among its equals.  Nothing of the tick is ready before all of it is.
+ *
+ * A timer that is armed for a tick that has come goes to `fresh`, behind all of
+ * `ready`.  The next advance moves `fresh` to `ready`: until then
+ * tkw_wheel_pop_due() does not see it.
  */
 #include <tickwheel/wheel.h>
 
@@ -106,10 +110,12 @@ static RARE void shelve_by_deadline(struct tkw_wheel *wheel,
 {
     if (timer->deadline == TKW_NEVER)
         shelve(&wheel->never, timer);
-    else if (timer->deadline <= wheel->now)
-        shelve(&wheel->ready, timer);
-    else
+    else if (timer->deadline > wheel->now)
         shelve(&wheel->late, timer);
+    else {
+        shelve(&wheel->fresh, timer);
+        wheel->wake = 0; /* the next advance moves it to `ready` */
+    }
 }
 
 /* Put a timer where its new deadline wants it. */
@@ -189,6 +195,7 @@ int tkw_wheel_init(struct tkw_wheel *wheel, size_t bytes,
     wheel->now = start;
     wheel->slot = (struct tkw_slot *)(void *)(wheel + 1);
     list_init(&wheel->ready);
+    list_init(&wheel->fresh);
     list_init(&wheel->never);
     list_init(&wheel->due);
     list_init(&wheel->late);
@@ -376,6 +383,8 @@ static RARE bool advance_through(struct tkw_wheel *wheel, tkw_tick now,
     if (wheel->is_mid_tick && now < wheel->dial.now)
         now = wheel->dial.now; /* an earlier advance has asked for it */
 
+    if (!list_is_empty(&wheel->fresh))
+        list_splice(&wheel->ready, &wheel->fresh);
     while (now > wheel->now) {
         if (!wheel->is_mid_tick && !begin_next(wheel, now)) {
             pass(wheel, now);
@@ -402,20 +411,45 @@ void tkw_wheel_advance(struct tkw_wheel *wheel, tkw_tick now)
     tkw_wheel_advance_some(wheel, now, SIZE_MAX);
 }
 
-struct tkw_timer *tkw_wheel_pop(struct tkw_wheel *wheel)
+/* Take the first timer of a list that is not empty. */
+static inline struct tkw_timer *take_first(struct tkw_wheel *wheel,
+                                           const struct tkw_link *list)
 {
-    if (list_is_empty(&wheel->ready))
-        return NULL;
-
-    struct tkw_timer *timer = timer_of(wheel->ready.next);
+    struct tkw_timer *timer = timer_of(list->next);
     release(wheel, timer);
     wheel->counters.fired++;
     return timer;
 }
 
+struct tkw_timer *tkw_wheel_pop(struct tkw_wheel *wheel)
+{
+    if (!list_is_empty(&wheel->ready))
+        return take_first(wheel, &wheel->ready);
+    if (!list_is_empty(&wheel->fresh))
+        return take_first(wheel, &wheel->fresh);
+    return NULL;
+}
+
+struct tkw_timer *tkw_wheel_pop_due(struct tkw_wheel *wheel)
+{
+    if (list_is_empty(&wheel->ready))
+        return NULL;
+    return take_first(wheel, &wheel->ready);
+}
+
+bool tkw_wheel_is_ready(const struct tkw_wheel *wheel,
+                        const struct tkw_timer *timer)
+{
+    /* What is due in an unfinished tick is in no slot either, but its deadline
+     * lies after `now`. */
+    return is_armed(timer) && timer->home == HOME_NONE &&
+           timer->deadline <= wheel->now && timer->deadline != TKW_NEVER;
+}
+
 tkw_tick tkw_wheel_next(const struct tkw_wheel *wheel)
 {
-    if (wheel->is_mid_tick || !list_is_empty(&wheel->ready))
+    if (wheel->is_mid_tick || !list_is_empty(&wheel->ready) ||
+        !list_is_empty(&wheel->fresh))
         return wheel->now;
     return dial_next(&wheel->dial);
 }
@@ -429,6 +463,11 @@ size_t tkw_wheel_count(const struct tkw_wheel *wheel)
 {
     const struct tkw_wheel_figures *c = &wheel->counters;
     return (size_t)(c->armed - c->fired - c->cancelled - c->drained);
+}
+
+size_t tkw_wheel_ready_count(const struct tkw_wheel *wheel)
+{
+    return list_count(&wheel->ready) + list_count(&wheel->fresh);
 }
 
 struct tkw_wheel_figures tkw_wheel_counters(const struct tkw_wheel *wheel)
@@ -446,7 +485,7 @@ const struct tkw_dial *tkw_wheel_dial(const struct tkw_wheel *wheel)
  * `moving`, then the lanes of every slot.
  */
 enum {
-    LISTS_OUTSIDE = 4,
+    LISTS_OUTSIDE = 5,
     LISTS_OF_SLOT = 2 * TKW_LANES,
     LISTS_BEFORE_SLOTS = LISTS_OUTSIDE + LISTS_OF_SLOT,
 };
@@ -455,7 +494,7 @@ static const struct tkw_link *list_number(const struct tkw_wheel *wheel,
                                           uint32_t n)
 {
     const struct tkw_link *outside[LISTS_OUTSIDE] = {
-        &wheel->ready, &wheel->never, &wheel->due, &wheel->late};
+        &wheel->ready, &wheel->fresh, &wheel->never, &wheel->due, &wheel->late};
     if (n < LISTS_OUTSIDE)
         return outside[n];
 

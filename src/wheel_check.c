@@ -196,7 +196,10 @@ bool tkw_wheel_check(const struct tkw_wheel *wheel)
     }
     if (wheel->wake > dial_next(&wheel->dial))
         return false;
+    if (!list_is_empty(&wheel->fresh) && wheel->wake != 0)
+        return false; /* the next advance would not look at it */
     if (!check_shelf(&wheel->ready, 0, wheel->now, &count) ||
+        !check_shelf(&wheel->fresh, 0, wheel->now, &count) ||
         !check_shelf(&wheel->never, TKW_NEVER, TKW_NEVER, &count) ||
         !check_shelf(&wheel->due, tick, tick, &count) ||
         !check_shelf(&wheel->late, tick, tick, &count) ||

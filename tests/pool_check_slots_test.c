@@ -226,6 +226,21 @@ static void check_sees_wrong_deadlines_of_what_is_due(void **state)
     pool_done(pool);
 }
 
+/* What was armed for the past must be moved by the next advance. */
+static void check_sees_what_the_next_advance_would_leave(void **state)
+{
+    (void)state;
+    struct tkw_pool *pool = pool_of(&kafka, 0);
+    tkw_pool_advance(pool, 5);
+    pool_arm(pool, 3, 0);
+    ASSERT_SEEN(pool, pool->quiet, 5);
+    uint64_t entry = *shelf(pool, FRESH)->read;
+    struct record *record = record_at(pool, entry_index(entry));
+    ASSERT_SEEN(pool, record->deadline, 6);
+    ASSERT_SEEN(pool, record->word, record->word ^ WORD_QUEUED);
+    pool_done(pool);
+}
+
 /* What waits for the end of a tick must be gone when none is unfinished. */
 static void check_sees_what_a_finished_tick_left_over(void **state)
 {
@@ -233,6 +248,7 @@ static void check_sees_what_a_finished_tick_left_over(void **state)
     for (uint32_t which = DUE; which <= LATE; which++) {
         struct tkw_pool *pool = pool_of(&kafka, 0);
         pool_arm(pool, 0, 0);
+        tkw_pool_advance(pool, 0);
         assert_true(tkw_pool_check(pool));
         pool->shelves[which] = pool->shelves[READY];
         memset(&pool->shelves[READY], 0, sizeof(pool->shelves[READY]));
@@ -255,6 +271,7 @@ int main(void)
         cmocka_unit_test(check_sees_a_crowd_that_is_not_known),
         cmocka_unit_test(check_sees_faults_in_an_unfinished_tick),
         cmocka_unit_test(check_sees_wrong_deadlines_of_what_is_due),
+        cmocka_unit_test(check_sees_what_the_next_advance_would_leave),
         cmocka_unit_test(check_sees_what_a_finished_tick_left_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

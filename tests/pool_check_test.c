@@ -37,7 +37,8 @@ static void check_sees_a_wrong_count_of_chunks(void **state)
     set_scene(&scene);
     struct tkw_pool *pool = scene.pool;
     struct slot *slots[] = {slot_at(pool, 0, 30), slot_at(pool, 1, 70),
-                            &pool->shelves[READY], &pool->shelves[NEVER]};
+                            &pool->shelves[READY], &pool->shelves[FRESH],
+                            &pool->shelves[NEVER]};
     assert_int_equal(slots[0]->chunks, 2); /* fallen and direct */
     assert_int_equal(slots[1]->chunks, 4);
     for (size_t i = 0; i < COUNT_OF(slots); i++) {

@@ -253,6 +253,7 @@ static void how_far_one_can_pop_is_looked_up_once_a_chunk(void **state)
     struct tkw_shot shot;
     for (size_t i = 0; i < CHUNK_ENTRIES + 10; i++)
         pool_arm(pool, 0, i);
+    tkw_pool_advance(pool, 0);
     const struct stream *ready = shelf(pool, READY);
     for (size_t i = 1; i <= CHUNK_ENTRIES; i++) {
         assert_true(tkw_pool_pop(pool, &shot));

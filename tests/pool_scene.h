@@ -22,7 +22,7 @@ enum { CROWD = 3 * CHUNK_ENTRIES + 14, READIES = 100, POPPED = 12 };
 struct scene {
     struct tkw_pool *pool;
     tkw_handle fallen, direct, crowd[CROWD], bodied;
-    tkw_handle ready[READIES], kept, never[2];
+    tkw_handle ready[READIES], fresh, kept, never[2];
 };
 
 static inline void set_scene(struct scene *scene)
@@ -39,6 +39,8 @@ static inline void set_scene(struct scene *scene)
         assert_int_equal(tkw_pool_rearm(pool, scene->bodied, 150), 1);
     for (size_t i = 0; i < READIES; i++)
         scene->ready[i] = pool_arm(pool, i % 22, i);
+    tkw_pool_advance(pool, 22);
+    scene->fresh = pool_arm(pool, 7, 0);
     for (size_t i = 0; i < 2; i++)
         scene->never[i] = pool_arm(pool, TKW_NEVER, i);
     for (size_t i = 0; i < POPPED; i++)

@@ -188,8 +188,8 @@ static void turn_and_arm_the_other(struct probe *probe)
     probe_arm(probe->scene, probe->other, 0);
 }
 
-/* A delay of 0 does not wait for the next tick, on a wall clock either, though
- * the clock went on since the pass began. */
+/* A delay of 0 waits for the next pass, but not for the next tick, on a wall
+ * clock either, though the clock went on since the pass began. */
 static void on_a_wall_clock_now_is_now(void **state)
 {
     (void)state;
@@ -199,7 +199,8 @@ static void on_a_wall_clock_now_is_now(void **state)
     scene_open_by_wall(&scene);
     tkw_hand_set(scene.hand, 1003);
     probe_arm(&scene, &probe, 0);
-    assert_int_equal(tkw_service_run(scene.service, 0), 2);
+    assert_int_equal(tkw_service_run(scene.service, 0), 1);
+    assert_int_equal(tkw_service_run(scene.service, 0), 1);
     assert_int_equal(ran(&other), 1);
     scene_close(&scene);
 }

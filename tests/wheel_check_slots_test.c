@@ -74,6 +74,9 @@ static void check_sees_a_wake_up_that_comes_too_late(void **state)
     (void)state;
     struct scene scene;
     set_scene(&scene);
+    /* What was armed for the past has to be moved by the next advance. */
+    ASSERT_SEEN(scene.wheel, scene.wheel->wake, 30);
+    tkw_wheel_advance(scene.wheel, 22);
     scene.wheel->wake = 30; /* where the next slot begins */
     assert_true(tkw_wheel_check(scene.wheel));
     ASSERT_SEEN(scene.wheel, scene.wheel->wake, 31);

@@ -58,6 +58,7 @@ static void check_sees_broken_links_outside_slots(void **state)
     set_scene(&scene);
     for (size_t i = 0; i < 2; i++) {
         assert_links_seen(scene.wheel, &scene.ready[i].link);
+        assert_links_seen(scene.wheel, &scene.fresh[i].link);
         assert_links_seen(scene.wheel, &scene.never[i].link);
     }
     ASSERT_SEEN(scene.wheel, scene.wheel->ready.next, &scene.ready[1].link);
@@ -77,7 +78,8 @@ static void check_sees_a_wrong_home(void **state)
     struct scene scene;
     set_scene(&scene);
     struct tkw_timer *timers[] = {&scene.direct[0], &scene.fallen[0],
-                                  &scene.ready[0], &scene.never[0]};
+                                  &scene.ready[0], &scene.fresh[0],
+                                  &scene.never[0]};
     for (size_t i = 0; i < COUNT_OF(timers); i++) {
         ASSERT_SEEN(scene.wheel, timers[i]->home, timers[i]->home ^ 1);
         ASSERT_SEEN(scene.wheel, timers[i]->home, 0);
@@ -99,6 +101,7 @@ static void check_sees_a_wrong_deadline(void **state)
     }
     ASSERT_SEEN(scene.wheel, scene.ready[1].deadline, 23);
     ASSERT_SEEN(scene.wheel, scene.ready[1].deadline, TKW_NEVER);
+    ASSERT_SEEN(scene.wheel, scene.fresh[1].deadline, 23);
     ASSERT_SEEN(scene.wheel, scene.never[1].deadline, 23);
     wheel_done(scene.wheel);
 }
@@ -220,6 +223,8 @@ static void check_looks_at_every_home_and_deadline(void **state)
     for (size_t i = 0; i < 2; i++) {
         ASSERT_SEEN(scene.wheel, scene.ready[i].home, 0);
         ASSERT_SEEN(scene.wheel, scene.ready[i].deadline, 23);
+        ASSERT_SEEN(scene.wheel, scene.fresh[i].home, 0);
+        ASSERT_SEEN(scene.wheel, scene.fresh[i].deadline, 23);
         ASSERT_SEEN(scene.wheel, scene.never[i].home, 0);
         ASSERT_SEEN(scene.wheel, scene.never[i].deadline, 23);
     }

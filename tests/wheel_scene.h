@@ -11,10 +11,11 @@
 #define ASSERT_SEEN(wheel, field, wrong) \
     ASSERT_SEEN_BY(tkw_wheel_check(wheel), field, wrong)
 
-/* Three a lane in one slot of level 1, in another slot two that fell there. */
+/* Three a lane in one slot of level 1, in another slot two that fell there; two
+   that were ready at the last advance, and two armed for the past since. */
 struct scene {
     struct tkw_timer direct[3 * TKW_LANES], fallen[2 * TKW_LANES];
-    struct tkw_timer ready[2], never[2];
+    struct tkw_timer ready[2], fresh[2], never[2];
     struct tkw_wheel *wheel;
 };
 
@@ -27,8 +28,11 @@ static inline void set_scene(struct scene *scene)
     tkw_wheel_advance(wheel, 22);
     for (size_t i = 0; i < COUNT_OF(scene->direct); i++)
         tkw_wheel_arm(wheel, &scene->direct[i], 35);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++)
         tkw_wheel_arm(wheel, &scene->ready[i], i);
+    tkw_wheel_advance(wheel, 22);
+    for (size_t i = 0; i < 2; i++) {
+        tkw_wheel_arm(wheel, &scene->fresh[i], i);
         tkw_wheel_arm(wheel, &scene->never[i], TKW_NEVER);
     }
     assert_place(wheel, &scene->direct[1], 1, 15);

@@ -36,6 +36,18 @@ extern "C" {
 #define TKW_MILLISECOND UINT64_C(1000000)
 #define TKW_SECOND UINT64_C(1000000000)
 
+/*
+ * Convert `count` units of `unit_ns` nanoseconds each to nanoseconds:
+ * tkw_duration_ns(timeout_ms, TKW_MILLISECOND).  A product of 2^64 or more
+ * becomes UINT64_MAX, which is never, where a plain multiplication would wrap
+ * to a short time.
+ */
+TKW_INLINE uint64_t tkw_duration_ns(uint64_t count, uint64_t unit_ns)
+{
+    return unit_ns != 0 && count > UINT64_MAX / unit_ns ? UINT64_MAX
+                                                        : count * unit_ns;
+}
+
 /* The clocks of the system. */
 enum tkw_clock_kind {
     TKW_MONOTONIC, /* never steps; stands still while the machine sleeps */

@@ -222,6 +222,14 @@ TKW_EXPORT size_t tkw_pool_pop_many(struct tkw_pool *pool,
                                     struct tkw_shot *shots, size_t count);
 
 /*
+ * Like tkw_pool_pop_many(), but stop before a timer that was armed after the
+ * last advance, for a tick that had come already.  See tkw_wheel_pop_due() for
+ * what it is good for.
+ */
+TKW_EXPORT size_t tkw_pool_pop_due(struct tkw_pool *pool,
+                                   struct tkw_shot *shots, size_t count);
+
+/*
  * The same as tkw_pool_pop(), but keep the timer: idle, under its handle, until
  * tkw_pool_rearm() starts it again or tkw_pool_cancel() lets it go.
  */

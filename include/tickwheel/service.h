@@ -112,7 +112,10 @@ enum tkw_missed {
     TKW_SKIP,  /* nothing; the next call is at the next whole period */
     TKW_BURST, /* each gets its call, one after the other, until all had it;
                   if they take longer than the period, for ever */
-    TKW_DELAY, /* the next call is a period from now, and all others follow */
+    TKW_DELAY, /* the next call is a period from now, and all others follow,
+                  if a whole period or more was missed; a call that is late by
+                  less than a period moves nothing (tokio's Delay moves all
+                  calls to come in that case, too) */
 };
 
 /*
@@ -239,8 +242,10 @@ struct tkw_service_figures {
     uint64_t cancelled;
     uint64_t handed_back; /* by close, so far */
     uint64_t pending;
-    uint64_t wakeups;    /* of the driver, for whatever reason ... */
-    uint64_t woken;      /* ... and how often it was woken by arming */
+    uint64_t wakeups;    /* of the driver, for whatever reason; without a
+                            driver: passes made by tkw_service_run() */
+    uint64_t woken;      /* times that arming woke the driver, or the loop that
+                            watches the descriptor */
     uint64_t steps_back; /* times that the clock was seen to have gone back */
 };
 
@@ -297,8 +302,19 @@ TKW_EXPORT int tkw_service_open(struct tkw_service **service,
 TKW_EXPORT int tkw_service_arm(struct tkw_service *service, tkw_handle *handle,
                                uint64_t delay_ns, struct tkw_task task);
 
-/* The same at a time of the service's clock; one that has passed is a delay of
- * 0, but is late since then, and UINT64_MAX never comes.  *Any thread*. */
+/*
+ * Like tkw_service_arm(), but the timer belongs to `owner` (NULL: to nobody),
+ * so that tkw_service_cancel_owner() cancels it with the owner's other timers.
+ * *Any thread*.
+ */
+TKW_EXPORT int tkw_service_arm_owned(struct tkw_service *service,
+                                     tkw_handle *handle, uint64_t delay_ns,
+                                     struct tkw_task task,
+                                     struct tkw_owner *owner);
+
+/* Like tkw_service_arm(), but at a time of the service's clock; one that has
+ * passed is a delay of 0, but is late since then, and UINT64_MAX never comes.
+ * *Any thread*. */
 TKW_EXPORT int tkw_service_arm_at(struct tkw_service *service,
                                   tkw_handle *handle, uint64_t time_ns,
                                   struct tkw_task task);
@@ -409,6 +425,10 @@ TKW_EXPORT size_t tkw_service_cancel_many(struct tkw_service *service,
  * when it returns, but for the one that calls it and those that were let go of
  * before.  Takes locks, a short while.  *Any thread*.  Returns how many it
  * stopped.
+ *
+ * A callback may cancel its own owner, with _sync as well.  The timer of that
+ * callback is then cancelled as by tkw_service_cancel(): it does not run again,
+ * even if it repeats, it is not counted, and there is no -EDEADLK.
  */
 TKW_EXPORT size_t tkw_service_cancel_owner(struct tkw_service *service,
                                            struct tkw_owner *owner);
@@ -498,9 +518,9 @@ TKW_EXPORT size_t tkw_service_trace(struct tkw_service *service, char *text,
  * Without a driver: call what is due, at most `budget` callbacks (0: no
  * bound), in the calling thread; or hand it over to workers or to `submit`,
  * which counts as calling it.  Close the service only when this has returned.
- * A callback that arms itself for now over and over keeps it from returning,
- * if nothing else bounds it.  Nothing is called once the service was stopped.
- * *Any thread, not in a callback*.
+ * A timer that is armed during the call, for now, is called by the next call:
+ * so a timer that arms itself for now is called once per call.  Nothing is
+ * called once the service was stopped.  *Any thread, not in a callback*.
  *
  * Returns how many were called, or
  *   -EINVAL  the service has a driver, or the budget is negative;

@@ -105,7 +105,9 @@ struct tkw_wheel {
     tkw_tick wake;          /* no slot begins before this; 0: not known, or
                                a tick is not finished */
     struct tkw_slot *slot;  /* those of all levels, lowest first */
-    struct tkw_link ready;  /* expired, in order, to be popped */
+    struct tkw_link ready;  /* expired by the last advance, to be popped ... */
+    struct tkw_link fresh;  /* ... before these: armed since then for a tick
+                               that had come already */
     struct tkw_link never;  /* armed for TKW_NEVER */
     struct tkw_link due;    /* expired, on a tick that is not finished ... */
     struct tkw_link late;   /* ... and armed for it only then */
@@ -153,7 +155,8 @@ TKW_EXPORT int tkw_wheel_init(struct tkw_wheel *wheel, size_t bytes,
 /*
  * Arm `timer` to expire at the absolute tick `deadline`, moving it if it is
  * armed already.  A deadline that has come makes it ready at once, last in
- * line: a loop that pops and arms again for the present does not end.
+ * line: a loop that pops and arms again for the present tick does not end,
+ * unless it uses tkw_wheel_pop_due().
  * TKW_NEVER never comes: the timer stays pending until cancelled.
  *
  * A timer that is armed must be moved, postponed and cancelled through the
@@ -188,6 +191,14 @@ TKW_EXPORT bool tkw_wheel_cancel(struct tkw_wheel *wheel,
 TKW_EXPORT bool tkw_timer_is_armed(const struct tkw_timer *timer);
 
 /*
+ * Tell whether `timer` is ready: its deadline has come, and tkw_wheel_pop()
+ * will return it.  False if it is pending or idle.  `wheel` is the wheel in
+ * which it is armed, if it is.
+ */
+TKW_EXPORT bool tkw_wheel_is_ready(const struct tkw_wheel *wheel,
+                                   const struct tkw_timer *timer);
+
+/*
  * Move time forward to `now`.  Whatever is due by then becomes ready.  Time
  * standing still is fine; back is a bug, ignored where assertions are off.
  * The cost follows the timers that fall or expire, not the ticks skipped; with
@@ -209,6 +220,24 @@ TKW_EXPORT bool tkw_wheel_advance_some(struct tkw_wheel *wheel, tkw_tick now,
 TKW_EXPORT struct tkw_timer *tkw_wheel_pop(struct tkw_wheel *wheel);
 
 /*
+ * Like tkw_wheel_pop(), but return NULL instead of a timer that was armed after
+ * the last advance, for a tick that had come already.  The next advance, even
+ * to the same tick, makes such timers available.
+ *
+ * A loop over tkw_wheel_pop() does not end if each timer is armed again for the
+ * present tick.  A loop over tkw_wheel_pop_due() runs what was due when time
+ * was advanced, once each, and then returns to the caller's other work, as
+ * libuv and h2o do:
+ *
+ *     tkw_wheel_advance(wheel, tkw_tick_now(clock_ns(), ms));
+ *     for (struct tkw_timer *t; (t = tkw_wheel_pop_due(wheel)) != NULL;)
+ *         call_and_arm_again(t);
+ *
+ * Timers that are left over keep tkw_wheel_next() at the present tick.
+ */
+TKW_EXPORT struct tkw_timer *tkw_wheel_pop_due(struct tkw_wheel *wheel);
+
+/*
  * Tell when to advance next: at the earliest deadline or before it, for a slot
  * that has to fall or whose timers were postponed.  The present tick while
  * anything is ready or a tick is unfinished; TKW_NEVER if there is nothing to
@@ -222,6 +251,9 @@ TKW_EXPORT tkw_tick tkw_wheel_now(const struct tkw_wheel *wheel);
 
 /* Armed timers, ready ones included. */
 TKW_EXPORT size_t tkw_wheel_count(const struct tkw_wheel *wheel);
+
+/* Timers that are ready to be popped.  O(ready timers). */
+TKW_EXPORT size_t tkw_wheel_ready_count(const struct tkw_wheel *wheel);
 
 TKW_EXPORT struct tkw_wheel_figures
 tkw_wheel_counters(const struct tkw_wheel *wheel);

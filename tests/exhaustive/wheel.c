@@ -232,6 +232,7 @@ static void put(struct text *text)
     text_put(text, wheel->now % text->toy->period);
     text_put(text, wheel->is_mid_tick ? 1 + wheel->levels_left : 0);
     put_list(text, &wheel->ready);
+    put_list(text, &wheel->fresh);
     put_list(text, &wheel->never);
     put_list(text, &wheel->due);
     put_list(text, &wheel->late);

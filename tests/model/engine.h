@@ -111,6 +111,7 @@ struct engine {
     bool (*is_armed)(void *self, uint64_t id);
     bool (*advance)(void *self, tkw_tick to, size_t budget);
     uint64_t (*pop)(void *self);
+    uint64_t (*pop_due)(void *self); /* NULL: pop is all there is */
     uint64_t (*drain)(void *self);
     tkw_tick (*next)(void *self);
     tkw_tick (*now)(void *self);

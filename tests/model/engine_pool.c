@@ -244,6 +244,16 @@ static uint64_t pop(void *engine)
     return is_popped ? take(self, &shot, fate) : NO_TIMER;
 }
 
+static uint64_t pop_due(void *engine)
+{
+    struct pool_engine *self = engine;
+    struct tkw_shot shot;
+
+    if (tkw_pool_pop_due(self->pool, &shot, 1) == 0)
+        return NO_TIMER;
+    return take(self, &shot, FATE_DONE);
+}
+
 static uint64_t drain(void *engine)
 {
     struct pool_engine *self = engine;
@@ -328,11 +338,12 @@ static size_t walk(void *engine, uint64_t divisor, uint64_t *ids)
 }
 
 /* All but the name, the slack, the memory and the text. */
-#define POOL                                                                \
-    .free = unmake, .arm = arm, .postpone = postpone, .cancel = cancel,     \
-    .is_armed = is_armed, .advance = advance, .pop = pop, .drain = drain,   \
-    .next = next, .now = now, .count = count, .check = check, .work = work, \
-    .level_count = level_count, .slot_count = slot_count, .walk = walk
+#define POOL                                                                  \
+    .free = unmake, .arm = arm, .postpone = postpone, .cancel = cancel,       \
+    .is_armed = is_armed, .advance = advance, .pop = pop, .pop_due = pop_due, \
+    .drain = drain, .next = next, .now = now, .count = count, .check = check, \
+    .work = work, .level_count = level_count, .slot_count = slot_count,       \
+    .walk = walk
 
 const struct engine engine_pool = {
     .name = "pool",

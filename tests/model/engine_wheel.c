@@ -90,6 +90,13 @@ static uint64_t pop(void *engine)
     return number(self, tkw_wheel_pop(self->wheel));
 }
 
+static uint64_t pop_due(void *engine)
+{
+    struct wheel_engine *self = engine;
+
+    return number(self, tkw_wheel_pop_due(self->wheel));
+}
+
 static uint64_t drain(void *engine)
 {
     struct wheel_engine *self = engine;
@@ -292,6 +299,7 @@ const struct engine engine_wheel = {
     .is_armed = is_armed,
     .advance = advance,
     .pop = pop,
+    .pop_due = pop_due,
     .drain = drain,
     .next = next,
     .now = now,

@@ -84,13 +84,32 @@ static void do_cancel(struct judge *judge, struct op *op)
     meddle(judge);
 }
 
+/*
+ * Pop by either call of the engine: which one depends on the timer `first` that
+ * is to come.  A timer that was armed since the last advance must not come from
+ * pop_due(), and must come from pop().
+ */
+static uint64_t pop_next(struct judge *judge, uint64_t first)
+{
+    const struct engine *engine = judge->engine;
+    bool is_due = oracle_is_first_due(&judge->oracle);
+
+    if (engine->pop_due == NULL || (is_due && first % 2 == 1))
+        return engine->pop(judge->self);
+    uint64_t id = engine->pop_due(judge->self);
+    if (is_due)
+        return id;
+    expect(judge, (struct claim){"L5", CALL_POP, 0, id, EQUAL, NO_TIMER});
+    return engine->pop(judge->self);
+}
+
 static void do_pop(struct judge *judge, struct op *op)
 {
     struct oracle *oracle = &judge->oracle;
     uint64_t first = oracle_first(oracle);
     const char *law = "L4";
 
-    op->result = judge->engine->pop(judge->self);
+    op->result = pop_next(judge, first);
     if (op->result == NO_TIMER && first == NO_TIMER)
         return;
     if (op->result < oracle->timer_count &&

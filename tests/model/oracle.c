@@ -174,6 +174,7 @@ size_t oracle_advance(struct oracle *oracle, tkw_tick now)
     assert(now >= oracle->now);
     oracle->now = now;
     oracle->sequence++;
+    oracle->advanced = oracle->sequence;
     while (due < oracle->pending_count) {
         struct oracle_entry entry = oracle->pending[due];
 
@@ -202,6 +203,12 @@ uint64_t oracle_first(const struct oracle *oracle)
     if (oracle_ready_count(oracle) == 0)
         return UINT64_MAX;
     return oracle->ready[oracle->ready_first].id;
+}
+
+bool oracle_is_first_due(const struct oracle *oracle)
+{
+    return oracle_ready_count(oracle) > 0 &&
+           oracle->ready[oracle->ready_first].sequence <= oracle->advanced;
 }
 
 bool oracle_may_pop(const struct oracle *oracle, uint64_t id)

@@ -36,6 +36,7 @@ struct oracle_entry {
 struct oracle {
     tkw_tick now;
     uint64_t sequence;
+    uint64_t advanced; /* the sequence at the last advance */
     uint64_t armed;
     uint64_t fired;
     uint64_t cancelled;
@@ -67,6 +68,9 @@ uint64_t oracle_ready_from_end(const struct oracle *oracle, size_t back);
 
 /* A timer that may be popped next, or UINT64_MAX if none is ready. */
 uint64_t oracle_first(const struct oracle *oracle);
+
+/* Tell whether the first ready timer was so at the last advance. */
+bool oracle_is_first_due(const struct oracle *oracle);
 
 /* Tell whether `id` may be popped next. */
 bool oracle_may_pop(const struct oracle *oracle, uint64_t id);

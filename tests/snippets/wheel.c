@@ -56,16 +56,43 @@ static void static_memory_is_enough(void)
     must(tkw_wheel_init(&memory.wheel, sizeof memory, NULL, 0) == 0);
 }
 
+static struct tkw_wheel *turning;
+static unsigned calls;
+
+static void call_and_arm_again(struct tkw_timer *timer)
+{
+    calls++;
+    tkw_wheel_arm(turning, timer, tkw_wheel_now(turning));
+}
+
+/* Each advance lets each of the two timers be called once, though they are
+ * armed again for the present tick. */
+static void calls_what_was_due_once(void)
+{
+    struct tkw_wheel *wheel = turning = &memory.wheel;
+    struct tkw_timer one = {0}, two = {0};
+    clock_now = 7 * second;
+    tkw_wheel_init(wheel, sizeof memory, NULL, 0);
+    tkw_wheel_arm(wheel, &one, 5);
+    tkw_wheel_arm(wheel, &two, 6);
+    for (unsigned round = 1; round <= 3; round++) {
+#include "wheel.3.1"
+        must(calls == 2 * round);
+        must(tkw_wheel_next(wheel) == tkw_wheel_now(wheel));
+    }
+}
+
 #define printf note
 
 static void walks_over_all_that_is_armed(void)
 {
     struct tkw_wheel *wheel = &memory.wheel;
     struct tkw_timer near = {0}, far = {0};
+    tkw_wheel_init(wheel, sizeof memory, NULL, 0);
     tkw_wheel_arm(wheel, &near, 5);
     tkw_wheel_arm(wheel, &far, 128 * 7);
 
-#include "wheel.3.1"
+#include "wheel.4.1"
 
     must(strstr(noted(), "level 1, slot 5\n") != NULL);
     must(strstr(noted(), "level 2, slot 7\n") != NULL);
@@ -76,6 +103,7 @@ int main(void)
 {
     hangs_up_after_30_seconds();
     static_memory_is_enough();
+    calls_what_was_due_once();
     walks_over_all_that_is_armed();
     return 0;
 }

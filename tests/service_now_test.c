@@ -1,0 +1,175 @@
+/*
+ * service_now_test.c - timers that are armed for now while callbacks run: the
+ * next pass calls them, and a timer that arms itself for now keeps no other
+ * timer waiting.  And timers at the other end, in the last tick of all.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "service_support.h"
+
+enum { CALLS_MAX = 100000 }; /* lest a test that fails does not end */
+
+static void arm_itself_for_now(struct probe *probe)
+{
+    struct tkw_service *service = probe->scene->service;
+    if (ran(probe) < CALLS_MAX && (probe->other == NULL || !ran(probe->other)))
+        probe->answer = tkw_service_rearm(service, probe->firing.handle, 0);
+}
+
+/* A run that called it again and again would return only when the clock has
+ * moved to the next tick. */
+static void a_timer_that_arms_itself_for_now_is_called_once_a_run(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe itself = {.act = arm_itself_for_now}, beside = {0};
+    scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
+    probe_arm(&scene, &itself, 0);
+    for (unsigned runs = 1; runs <= 10; runs++) {
+        assert_true(tkw_service_next(scene.service) <= 1000);
+        assert_int_equal(tkw_service_run(scene.service, 0), 1);
+        assert_int_equal(ran(&itself), runs);
+    }
+    probe_arm(&scene, &beside, 0);
+    assert_int_equal(tkw_service_run(scene.service, 0), 2);
+    scene_close(&scene);
+}
+
+/* The address of an owner decides in which shard its timers are armed: with 64
+ * owners there are timers in every shard. */
+static void arm_another_for_now(struct probe *probe)
+{
+    static struct tkw_owner owners[64];
+    if (ran(probe) == 0)
+        for (size_t i = 0; i < COUNT_OF(owners); i++)
+            assert_int_equal(
+                tkw_service_arm_owned(probe->scene->service, NULL, 0,
+                                      probe_task(probe->scene, probe->other),
+                                      &owners[i]),
+                0);
+    if (ran(probe) < 3)
+        probe->answer =
+            tkw_service_rearm(probe->scene->service, probe->firing.handle, 0);
+}
+
+/* A pass visits every shard: those armed for now in any shard are called in the
+ * next pass, not when the tick is over. */
+static void every_shard_is_visited_before_it_is_called_again(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe others = {0};
+    struct probe itself = {.act = arm_another_for_now, .other = &others};
+    scene_open(&scene, 1000,
+               (struct tkw_service_config){.tick_ns = TKW_SECOND,
+                                           .shards = 4,
+                                           .driver = TKW_DRIVER_NONE});
+    probe_arm(&scene, &itself, 0);
+    assert_int_equal(tkw_service_run(scene.service, 0), 1);
+    assert_int_equal(tkw_service_run(scene.service, 0), 1 + 64);
+    assert_int_equal(ran(&others), 64);
+    scene_close(&scene);
+}
+
+static void *arm_for_now(void *argument)
+{
+    struct probe *probe = argument;
+    probe_arm(probe->scene, probe, 0);
+    return NULL;
+}
+
+/* The clock stands still, in the middle of a tick of a second, and one timer
+ * arms itself for now until a timer that another thread armed has run. */
+static void a_busy_shard_keeps_no_other_waiting_for_the_next_tick(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 20; round++) {
+        struct scene scene;
+        struct probe other = {.scene = &scene};
+        struct probe itself = {.act = arm_itself_for_now, .other = &other};
+        scene_open(
+            &scene, 1500 * TKW_MILLISECOND,
+            (struct tkw_service_config){.tick_ns = TKW_SECOND, .shards = 2});
+        probe_arm(&scene, &itself, 0);
+        pthread_t threads[2];
+        for (size_t i = 0; i < COUNT_OF(threads); i++)
+            threads[i] = thread_start(arm_for_now, &other);
+        for (size_t i = 0; i < COUNT_OF(threads); i++)
+            thread_join(threads[i]);
+        scene_rest(&scene);
+        assert_int_equal(ran(&other), 2);
+        assert_true(ran(&itself) < CALLS_MAX);
+        scene_close(&scene);
+    }
+}
+
+/* tkw_service_next() knows of a timer in the last tick that begins before the
+ * end of time, as tkw_service_run() does. */
+static void the_last_whole_tick_is_not_never(void **state)
+{
+    (void)state;
+    static const uint64_t ticks[] = {1, 10, 999, TKW_MILLISECOND};
+    for (size_t i = 0; i < COUNT_OF(ticks); i++) {
+        struct scene scene;
+        struct probe probe = {0};
+        uint64_t last = UINT64_MAX / ticks[i] * ticks[i];
+        last -= last == UINT64_MAX; /* which is never */
+        scene_open(&scene, last - 5 * TKW_SECOND,
+                   (struct tkw_service_config){.tick_ns = ticks[i],
+                                               .driver = TKW_DRIVER_NONE});
+        probe_arm_at(&scene, &probe, last);
+        while (tkw_service_next(scene.service) < last) {
+            tkw_hand_set(scene.hand, tkw_service_next(scene.service));
+            assert_int_equal(tkw_service_run(scene.service, 0), 0);
+        }
+        assert_int_equal(tkw_service_next(scene.service), last);
+        tkw_hand_set(scene.hand, last);
+        assert_int_equal(tkw_service_run(scene.service, 0), 1);
+        assert_int_equal(tkw_service_next(scene.service), UINT64_MAX);
+        scene_close(&scene);
+    }
+}
+
+/* Without a driver the passes that run() makes are its wake-ups. */
+static void without_a_driver_runs_are_counted(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
+    for (unsigned runs = 1; runs <= 3; runs++) {
+        assert_int_equal(tkw_service_run(scene.service, 0), 0);
+        assert_int_equal(tkw_service_counters(scene.service).wakeups, runs);
+    }
+    tkw_service_stop(scene.service);
+    assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    assert_int_equal(tkw_service_counters(scene.service).wakeups, 3);
+    scene_close(&scene);
+}
+
+/* Milliseconds of a user become nanoseconds, and too many of them never. */
+static void a_duration_saturates(void **state)
+{
+    (void)state;
+    const uint64_t most = UINT64_MAX / TKW_MILLISECOND;
+    assert_int_equal(tkw_duration_ns(0, TKW_SECOND), 0);
+    assert_int_equal(tkw_duration_ns(7, 0), 0);
+    assert_int_equal(tkw_duration_ns(30, TKW_MILLISECOND), 30000000);
+    assert_int_equal(tkw_duration_ns(most, TKW_MILLISECOND),
+                     most * TKW_MILLISECOND);
+    assert_int_equal(tkw_duration_ns(most + 1, TKW_MILLISECOND), UINT64_MAX);
+    assert_int_equal(tkw_duration_ns(UINT64_MAX, TKW_SECOND), UINT64_MAX);
+    assert_int_equal(tkw_duration_ns(UINT64_MAX, 1), UINT64_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_timer_that_arms_itself_for_now_is_called_once_a_run),
+        cmocka_unit_test(every_shard_is_visited_before_it_is_called_again),
+        cmocka_unit_test(a_busy_shard_keeps_no_other_waiting_for_the_next_tick),
+        cmocka_unit_test(the_last_whole_tick_is_not_never),
+        cmocka_unit_test(without_a_driver_runs_are_counted),
+        cmocka_unit_test(a_duration_saturates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
