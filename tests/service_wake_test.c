@@ -241,6 +241,33 @@ static void cancelled_timers_wake_at_most_once(void **state)
     scene_close(&scene);
 }
 
+/* The pool moves a crowd in shares before the crowd's slot begins.  A driver
+   that slept until then would move the whole crowd at once, and what is due
+   meanwhile would be late. */
+static void a_crowd_wakes_the_sleeper_before_its_slot_begins(void **state)
+{
+    (void)state;
+    enum { CROWD = 10000 };
+    struct scene scene;
+    struct witness witness;
+    struct probe probe = {0};
+    open_witnessed(&scene, &witness, 0, 1);
+    probe_arm(&scene, &probe, HOUR);
+    scene_rest(&scene);
+    uint64_t begin = atomic_load(&witness.until);
+    for (unsigned i = 1; i < CROWD; i++)
+        probe_arm(&scene, &probe, HOUR);
+    scene_rest(&scene);
+    assert_true(atomic_load(&witness.until) < begin);
+
+    uint64_t before = wakeups(&scene);
+    while (atomic_load(&witness.until) < begin)
+        assert_int_equal(scene_go(&scene, atomic_load(&witness.until)), 0);
+    assert_true(wakeups(&scene) - before >= 3);
+    assert_int_equal(scene_go(&scene, HOUR), CROWD);
+    scene_close(&scene);
+}
+
 /* The sleeper never sleeps past a deadline, and waits until a deadline or for a
    fall, not a tick at a time. */
 static void the_wait_ends_no_later_than_the_earliest(void **state)
@@ -322,6 +349,7 @@ int main(void)
         cmocka_unit_test(nothing_pending_wakes_nobody),
         cmocka_unit_test(one_timer_pending_wakes_once_per_level),
         cmocka_unit_test(cancelled_timers_wake_at_most_once),
+        cmocka_unit_test(a_crowd_wakes_the_sleeper_before_its_slot_begins),
         cmocka_unit_test(the_wait_ends_no_later_than_the_earliest),
         cmocka_unit_test(a_wait_may_end_for_no_reason),
         cmocka_unit_test(
