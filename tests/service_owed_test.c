@@ -145,6 +145,47 @@ static void what_is_late_in_a_full_pool_comes_by_itself(void **state)
     gate_done(&gate);
 }
 
+/* An anchor that is due later keeps the driver asleep, so that no pass sees the
+   late timer in the pool.  The driver must wake for the late timer all the
+   same, or the timer would wait for the anchor. */
+static void the_driver_wakes_for_what_is_late_in_a_full_pool(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct starved starved;
+    struct gate gate;
+    struct probe probe = {.gate = &gate, .act = gate_hold};
+    gate_init(&gate);
+    scene_open_starved(&scene, &starved, 1);
+    probe_arm_on(&scene, &probe, TKW_ON_WORKERS, 0);
+    gate_await(&gate);
+    probe.act = NULL;
+    assert_int_equal(tkw_service_arm(scene.service, NULL, HOUR / 2,
+                                     (struct tkw_task){.callback = nothing}),
+                     0);
+    tkw_hand_settle(scene.hand);
+    uint64_t anchor = tkw_service_next(scene.service);
+    assert_true(anchor > 1000 + 2 * TKW_SECOND);
+    assert_int_equal(tkw_service_rearm(scene.service, probe.handle, 0), 1);
+    tkw_hand_settle(scene.hand);
+    uint64_t passes = tkw_service_counters(scene.service).wakeups;
+    tkw_handle last = fill(&scene, &starved, SLOTS);
+    int result = 1;
+    for (unsigned i = 0; result == 1 && i < 500; i++)
+        result = tkw_service_rearm(scene.service, last, HOUR);
+    assert_int_equal(result, -ENOMEM);
+    gate_open(&gate);
+    probe_await_end(&probe);
+    tkw_hand_settle(scene.hand);
+    assert_state(&scene, probe.handle, TKW_READY);
+    assert_int_equal(tkw_service_counters(scene.service).wakeups, passes);
+    assert_true(tkw_service_next(scene.service) <= 1000 + 2 * TKW_SECOND);
+    scene_go(&scene, 1000 + 2 * TKW_SECOND);
+    probe_await(&probe, 2);
+    scene_close(&scene);
+    gate_done(&gate);
+}
+
 /* Having been moved it leaves more behind in the pool than it takes out: there
    is memory for it all the same, as much as for its first time. */
 static void what_repeats_and_was_moved_goes_on_without_memory(void **state)
@@ -315,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_repeats_gets_its_place_back_in_a_full_pool),
         cmocka_unit_test(what_is_late_in_a_full_pool_comes_by_itself),
+        cmocka_unit_test(the_driver_wakes_for_what_is_late_in_a_full_pool),
         cmocka_unit_test(what_repeats_and_was_moved_goes_on_without_memory),
         cmocka_unit_test(what_is_returned_comes_again_without_memory),
         cmocka_unit_test(on_a_wall_clock_without_memory_what_is_due_runs),
