@@ -4,7 +4,8 @@
  */
 #include "service_inner.h"
 
-#include "service_support.h"
+#include "executor_support.h"
+#include "pool_record.h"
 
 static struct tkw_pool_figures pool_figures(const struct scene *scene)
 {
@@ -201,6 +202,111 @@ static void do_nothing(void *argument, const struct tkw_firing *firing)
     (void)firing;
 }
 
+/* An allocator that refuses records when `is_empty`: each timer that is armed
+ * in a pool takes one. */
+struct frugal {
+    struct tkw_allocator allocator;
+    atomic_bool is_empty;
+};
+
+static void *frugal_allocate(void *context, size_t bytes)
+{
+    const struct frugal *frugal = context;
+    if (bytes == SEGMENT_RECORDS * sizeof(struct record) &&
+        atomic_load(&frugal->is_empty))
+        return NULL;
+    return malloc(bytes);
+}
+
+static void frugal_release(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    free(memory);
+}
+
+/* One shard, a tick of 10, and no more records than it has when opened. */
+static void scene_open_frugal(struct scene *scene, struct frugal *frugal,
+                              enum tkw_driver driver, uint32_t workers)
+{
+    struct tkw_service_config config = hands(workers, 0, NULL);
+    *frugal =
+        (struct frugal){.allocator = {frugal_allocate, frugal_release, frugal}};
+    config.allocator = &frugal->allocator;
+    config.driver = driver;
+    scene_open(scene, 1000, config);
+    atomic_store(&frugal->is_empty, true);
+}
+
+/* Arm `count` timers that are due in an hour. */
+static void arm_many(struct scene *scene, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(
+            tkw_service_arm(scene->service, NULL, HOUR,
+                            (struct tkw_task){.callback = do_nothing}),
+            0);
+}
+
+/* Arm a timer again while a worker runs it; `filed` timers are in the pool, and
+ * the intake is full.  Returns what tkw_service_rearm() returned.  If that is
+ * 1, the timer has run again. */
+static int rearm_behind_a_full_intake(unsigned filed)
+{
+    struct scene scene;
+    struct gate gate;
+    struct probe probe = {0};
+    struct frugal frugal;
+    scene_open_frugal(&scene, &frugal, TKW_DRIVER_THREAD, 1);
+    arm_many(&scene, filed);
+    gate_enter(&scene, &probe, &gate); /* the driver files all others */
+    tkw_hand_settle(scene.hand);
+    arm_many(&scene, TKW_INTAKE);
+    probe.act = NULL;
+    int result = tkw_service_rearm(scene.service, probe.handle, 100);
+    gate_open(&gate);
+    probe_await_end(&probe);
+    tkw_hand_settle(scene.hand);
+    if (result == 1) {
+        assert_true(tkw_service_next(scene.service) <= 1100);
+        scene_go(&scene, 1100);
+        probe_await(&probe, 2);
+    }
+    scene_close(&scene);
+    gate_done(&gate);
+    return result;
+}
+
+/* The last records are for the timers in the intake.  A timer that is armed
+ * again without a record of its own would be lost. */
+static void arming_again_takes_no_record_of_the_intake(void **state)
+{
+    (void)state;
+    unsigned left = SEGMENT_RECORDS - TKW_INTAKE;
+    assert_int_equal(rearm_behind_a_full_intake(left - 2), 1);
+    assert_int_equal(rearm_behind_a_full_intake(left - 1), 1);
+    assert_int_equal(rearm_behind_a_full_intake(left), -ENOMEM);
+}
+
+/* The intake takes no more timers than the pool has records for.  The others
+ * are refused, or they would be lost when the intake is filed. */
+static void the_intake_takes_no_more_than_there_are_records(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct frugal frugal;
+    scene_open_frugal(&scene, &frugal, TKW_DRIVER_NONE, 0);
+    arm_many(&scene, 1);
+    assert_int_equal(tkw_service_run(scene.service, 0), 0); /* files it */
+    arm_many(&scene, SEGMENT_RECORDS - 1);
+    assert_int_equal(tkw_service_arm(scene.service, NULL, HOUR,
+                                     (struct tkw_task){.callback = do_nothing}),
+                     -ENOMEM);
+    tkw_hand_set(scene.hand, 1000 + HOUR);
+    assert_int_equal(tkw_service_run(scene.service, 0), SEGMENT_RECORDS);
+    scene_close(&scene);
+}
+
 /* Postponing what is ready is arming again, and takes of no reserve either. */
 static void postponing_what_is_ready_takes_nobodys_place(void **state)
 {
@@ -243,6 +349,8 @@ int main(void)
         cmocka_unit_test(a_gap_in_the_intake_is_passed_over),
         cmocka_unit_test(a_place_that_is_anothers_is_left_alone),
         cmocka_unit_test(what_waits_has_its_place_in_the_pool),
+        cmocka_unit_test(arming_again_takes_no_record_of_the_intake),
+        cmocka_unit_test(the_intake_takes_no_more_than_there_are_records),
         cmocka_unit_test(postponing_what_is_ready_takes_nobodys_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
