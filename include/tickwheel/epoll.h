@@ -11,14 +11,20 @@
  *     error = tkw_epoll_add(service, epoll, (epoll_data_t){.ptr = service});
  *     ...
  *     int count = epoll_wait(epoll, events, 64, -1);
+ *     bool has_timers = false;
  *     for (int i = 0; i < count; i++)
  *         if (events[i].data.ptr == service)
- *             tkw_service_run(service, 256);
+ *             has_timers = true;
  *         else
  *             serve(events[i].data.ptr);
+ *     if (has_timers)
+ *         tkw_service_run(service, 256);
  *     ...
  *     tkw_epoll_remove(service, epoll);
  *     tkw_service_close(service, NULL, NULL);
+ *
+ * Call tkw_service_run() after the loop has served all events, as above: a
+ * timer's callback may free a connection whose event comes later in `events`.
  *
  * Bound what one wake-up calls, as above: then many that are due at once do not
  * keep the loop from its other events.  What is left keeps the descriptor
