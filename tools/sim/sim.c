@@ -8,10 +8,10 @@
  */
 #define _DEFAULT_SOURCE /* for realpath() */
 
+#include "../draft.h"
 #include "../interrupt.h"
 #include "../tools.h"
 #include "../words.h"
-#include "draft.h"
 #include "film.h"
 #include "options.h"
 #include "plot.h"

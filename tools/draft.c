@@ -1,5 +1,5 @@
 /*
- * draft.c - a file that is there only when it is complete.
+ * draft.c - a file that replaces its target only when it is complete.
  */
 #define _DEFAULT_SOURCE
 
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What names a file that somebody has open is never replaced, whatever kind of
- * file that is. */
+/* Returns whether `path` must be written directly.  Names of open descriptors
+ * are never replaced, even if they lead to a regular file. */
 static bool is_special(const char *path)
 {
     static const char *const open_ones[] = {"/dev/std", "/dev/fd/", "/proc/"};
@@ -25,7 +25,7 @@ static bool is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/* The one name that a file has, whether there is such a file or not. */
+/* Returns the absolute name of `path`, whether the file exists or not. */
 static char *name_of(const char *path)
 {
     char *name = realpath(path, NULL);
@@ -46,7 +46,7 @@ static char *name_of(const char *path)
     return name;
 }
 
-/* "chart.svg" becomes "chart.svg.1234.part". */
+/* Returns the name of the draft: "chart.svg.1234.part" for "chart.svg". */
 static char *beside(const char *target)
 {
     size_t room = strlen(target) + 40;
@@ -74,7 +74,7 @@ int draft_open(struct draft *draft, const char *path)
     *draft = (struct draft){0};
     if (path == NULL)
         return 0;
-    /* A link stays a link: what it leads to is replaced. */
+    /* A symbolic link stays: draft_finish() replaces the file it leads to. */
     draft->is_special = is_special(path);
     draft->target = draft->is_special ? strdup(path) : name_of(path);
     if (draft->target == NULL)
