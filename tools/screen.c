@@ -8,8 +8,11 @@
 
 #include "screen.h"
 
+#include "interrupt.h"
+
 #include <errno.h>
 #include <langinfo.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +30,9 @@ enum {
 /* The other page, and no cursor; then the reverse, in reverse order. */
 static const char enter_sequence[] = "\033[?1049h\033[?25l\033[2J";
 static const char leave_sequence[] = "\033[0m\033[?25h\033[?1049l";
+
+/* Read by a signal handler, which must know whether to leave. */
+static volatile sig_atomic_t is_entered;
 
 static const char *const tones[TONE_COUNT] = {
     [TONE_PLAIN] = "\033[0m",     [TONE_DIM] = "\033[0;2m",
@@ -54,14 +60,26 @@ bool screen_is_possible(void)
     return isatty(STDOUT_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
 }
 
+/* The flag is set before the first byte is written, and cleared after the last
+ * one: a signal in between may leave twice, but never not at all. */
 void screen_enter(void)
 {
+    is_entered = 1;
     write_all(enter_sequence, sizeof enter_sequence - 1);
 }
 
 void screen_leave(void)
 {
     write_all(leave_sequence, sizeof leave_sequence - 1);
+    is_entered = 0;
+}
+
+/* Called in a signal handler. */
+static void restore(void *context)
+{
+    (void)context;
+    if (is_entered)
+        screen_leave();
 }
 
 int screen_open(struct screen *screen)
@@ -79,6 +97,7 @@ int screen_open(struct screen *screen)
         free(screen->bytes);
         return -ENOMEM;
     }
+    interrupt_clean(restore, NULL);
     screen_enter();
     return 0;
 }

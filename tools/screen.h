@@ -44,7 +44,8 @@ bool screen_is_possible(void);
 
 /*
  * Take over the terminal: another page, no cursor.  Returns 0 or -ENOMEM.
- * screen_close() gives it back as it was.
+ * screen_close() gives it back as it was.  So does every signal that ends the
+ * process, except SIGKILL.
  */
 int screen_open(struct screen *screen);
 void screen_close(struct screen *screen);
