@@ -90,7 +90,8 @@ size_t bench_resident_bytes(void);
 /* Ask for huge pages from now on, or not. */
 void bench_use_huge_pages(bool is_wanted);
 
-/* Allocate and touch every page; ends the program if there is no memory. */
+/* Allocate and touch every page.  If there is not enough memory the call does
+ * not return: measure() fails, or outside of it the program ends. */
 void *bench_memory(size_t bytes);
 
 /* The same for memory that will not all be used: see bench_count_pages(). */

@@ -5,10 +5,14 @@
 
 #include "measure.h"
 
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,6 +53,10 @@ void bench_use_huge_pages(bool is_wanted)
     use_huge_pages = is_wanted;
 }
 
+/* Where a measurement continues that runs out of memory.  NULL: outside of
+ * measure(), running out of memory ends the program. */
+static jmp_buf *on_no_memory;
+
 static void *plain_memory(size_t bytes)
 {
     /* Aligned, so that an element of 32 bytes is in one cache line, for
@@ -57,6 +65,8 @@ static void *plain_memory(size_t bytes)
     size_t unit = use_huge_pages && bytes >= huge ? huge : 64;
     size_t size = (bytes + unit - 1) / unit * unit;
     void *memory = aligned_alloc(unit, size);
+    if (memory == NULL && on_no_memory != NULL)
+        longjmp(*on_no_memory, 1);
     if (memory == NULL) {
         fprintf(stderr, "bench: no memory for %zu bytes\n", bytes);
         exit(1);
@@ -122,36 +132,93 @@ static double run_rounds(const struct cell *cell, uint64_t seed,
     return sum / rounds;
 }
 
-static bool run_in_child(const struct cell *cell, uint64_t seed, double *result)
+/* Like run_rounds(), but returns -ENOMEM if there is not enough memory, and 0
+ * with the result in `*result` if there is. */
+static int try_rounds(const struct cell *cell, uint64_t seed, unsigned rounds,
+                      double *result)
+{
+    jmp_buf place;
+    if (setjmp(place) != 0) {
+        on_no_memory = NULL;
+        return -ENOMEM;
+    }
+    on_no_memory = &place;
+    *result = run_rounds(cell, seed, rounds);
+    on_no_memory = NULL;
+    return 0;
+}
+
+/* What the child process writes to its parent. */
+struct outcome {
+    double result;
+    int error;
+};
+
+/* Does not return.  The child ends with its parent: a signal that ends the
+ * parent must not leave a measurement running. */
+static void be_child(const struct cell *cell, uint64_t seed, pid_t parent,
+                     int out)
+{
+    struct outcome outcome = {0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    outcome.error = try_rounds(cell, seed, rounds_for(cell), &outcome.result);
+    _exit(write(out, &outcome, sizeof outcome) == sizeof outcome ? 0 : 1);
+}
+
+/* Wait for the child's end.  Returns its error, or -EIO if it has written no
+ * whole outcome; `*signal` is the signal that ended it, or 0. */
+static int hear_child(pid_t child, int in, double *result, int *signal)
+{
+    struct outcome outcome;
+    int status = 0;
+    bool is_whole = read(in, &outcome, sizeof outcome) == sizeof outcome;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    *signal = !is_whole && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (!is_whole)
+        return -EIO;
+    *result = outcome.result;
+    return outcome.error;
+}
+
+static int run_in_child(const struct cell *cell, uint64_t seed, double *result,
+                        int *signal)
 {
     int ends[2];
+    pid_t parent = getpid();
     if (pipe(ends) != 0)
-        return false;
+        return -errno;
     fflush(NULL);
     pid_t child = fork();
-    if (child == 0) {
-        double own = run_rounds(cell, seed, rounds_for(cell));
-        _exit(write(ends[1], &own, sizeof own) == sizeof own ? 0 : 1);
-    }
+    int error = child < 0 ? -errno : 0;
+    if (child == 0)
+        be_child(cell, seed, parent, ends[1]);
     close(ends[1]);
-    bool is_read =
-        child > 0 && read(ends[0], result, sizeof *result) == sizeof *result;
-    close(ends[0]);
     if (child > 0)
-        waitpid(child, NULL, 0);
-    return is_read;
+        error = hear_child(child, ends[0], result, signal);
+    close(ends[0]);
+    return error;
 }
 
 bool measure(struct cell *cell, uint64_t seed, bool is_in_process)
 {
-    double result;
-    if (is_in_process)
-        result = run_rounds(cell, seed, 1); /* instructions do not vary */
-    else if (!run_in_child(cell, seed, &result))
+    double result = 0;
+    if (is_in_process) /* one round: instructions do not vary */
+        cell->error = try_rounds(cell, seed, 1, &result);
+    else
+        cell->error = run_in_child(cell, seed, &result, &cell->signal);
+    if (cell->error != 0)
         return false;
     if (cell->sample_count < SAMPLES_MAX)
         cell->samples[cell->sample_count++] = result;
     return true;
+}
+
+bool cell_has_failed(const struct cell *cell)
+{
+    return cell->error != 0;
 }
 
 static int compare(const void *a, const void *b)

@@ -187,9 +187,10 @@ static double weight(const struct cell *cell)
     return cell->n < 1000000 && cell->is_timed ? 1e6 : (double)cell->n + 1e5;
 }
 
-void plan_measure(struct plan *plan)
+bool plan_measure(struct plan *plan)
 {
     bool is_terminal = isatty(STDERR_FILENO);
+    bool is_fine = true;
     double began = bench_now_ns();
     double total = 0;
     double done = 0;
@@ -202,7 +203,8 @@ void plan_measure(struct plan *plan)
             if (is_terminal)
                 show_progress(done / total, (bench_now_ns() - began) / 1e9,
                               cell);
-            measure(cell, plan->seed + k, plan->is_in_process);
+            if (!cell_has_failed(cell))
+                is_fine &= measure(cell, plan->seed + k, plan->is_in_process);
             done += weight(cell);
         }
         if (!is_terminal)
@@ -211,4 +213,5 @@ void plan_measure(struct plan *plan)
     }
     if (is_terminal)
         fprintf(stderr, "\r%79s\r", "");
+    return is_fine;
 }

@@ -32,7 +32,8 @@ struct plan {
  */
 bool plan_lay(struct plan *plan);
 
-/* Measure each, and all of them again. */
-void plan_measure(struct plan *plan);
+/* Measure each, and all of them again.  A cell that fails is not measured
+ * again.  Returns whether no cell has failed. */
+bool plan_measure(struct plan *plan);
 
 #endif

@@ -75,7 +75,7 @@ void report_table(const struct report *report, FILE *out)
         if (is_first(report, cell))
             fprintf(out, "\n%s, n = %zu, %s\n", cell->workload, cell->n,
                     spread_names[cell->spread]);
-        if (cell->sample_count == 0)
+        if (cell_has_failed(cell))
             fprintf(out, "  %-9s  %10s\n", cell->structure, "failed");
         else
             print_row(report, cell, out);

@@ -1,15 +1,18 @@
-"""Signals that end the tickwheel command while it draws on a terminal: the
-terminal is restored, and the command ends by the signal.
+"""Signals that end the tickwheel command.  A show restores the terminal, bench
+leaves its file as it was, and both end by the signal.
 
 usage: tool_signals_test.py TICKWHEEL
 """
 import os
+import pathlib
 import pty
 import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 import unittest
 
 ENTER = b"\033[?1049h\033[?25l\033[2J"
@@ -102,6 +105,30 @@ class ASignalEndsTheShow(unittest.TestCase):
                                    ignored=(signal.SIGUSR1,))
         self.assertEqual(status, -signal.SIGUSR2)
         self.assertEqual(written[-len(LEAVE):], LEAVE)
+
+
+def is_begun(path):
+    """Returns whether a file that had "before" in it is being written."""
+    return path.read_text() != "before" or len(os.listdir(path.parent)) > 1
+
+
+class ASignalEndsBench(unittest.TestCase):
+    def test_the_former_file_stays_and_nothing_is_left_beside_it(self):
+        for number in ASKING + FATAL:
+            with self.subTest(signal=number), \
+                    tempfile.TemporaryDirectory() as directory:
+                path = pathlib.Path(directory, "result.json")
+                path.write_text("before")
+                command = subprocess.Popen(
+                    (TOOL, "bench", "--n", "1000000", "--repeats", "64",
+                     "--json", path), stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL, preexec_fn=lambda: prepare(()))
+                while not is_begun(path) and command.poll() is None:
+                    time.sleep(0.001)
+                command.send_signal(number)
+                self.assertEqual(command.wait(), -number)
+                self.assertEqual(path.read_text(), "before")
+                self.assertEqual(list(path.parent.iterdir()), [path])
 
 
 if __name__ == "__main__":

@@ -245,6 +245,44 @@ sys.exit(told["commit"] != "1234abc" or
     grep -q '^tickwheel: cannot write' "$work/err" || fail 'bench: does not say why'
 }
 
+# with_memory KILOBYTES ARGUMENT...: run the command with a limit on its address
+# space.  Its exit status is in $code, its output in $work/out and $work/err.
+with_memory() {
+    code=0
+    (ulimit -v "$1" && shift && exec "$tool" "$@") >"$work/out" 2>"$work/err" || code=$?
+}
+
+# Returns whether the command can run with a limit: an AddressSanitizer build
+# reserves terabytes of address space.
+memory_can_be_limited() {
+    local code
+    with_memory 100000 --version
+    [ "$code" -eq 0 ]
+}
+
+# 100,000 kB have room for a million timers of the wheel, not of the pool.
+bench_without_memory_fails() {
+    local code mode
+    if ! memory_can_be_limited; then
+        echo 'skipped: bench_without_memory_fails'
+        return
+    fi
+    for mode in '' --in-process; do
+        echo before >"$work/json"
+        # shellcheck disable=SC2086 # there may be no mode
+        with_memory 100000 bench --n 1000000 --repeats 2 --structures wheel,pool \
+            --workloads arm --delays uniform --json "$work/json" $mode
+        [ "$code" -eq 1 ] || fail "bench $mode without memory: exit code $code"
+        [ "$(grep -c 'pool failed at arm, n = 1000000, uniform: not enough memory' \
+            "$work/err")" -eq 1 ] || fail "bench $mode: $(cat "$work/err")"
+        ! grep -q 'wheel failed' "$work/err" || fail "bench $mode: the wheel failed"
+        grep -Eq '^  wheel +[0-9.]+ ns' "$work/out" || fail "bench $mode: no wheel"
+        grep -Eq '^  pool +failed$' "$work/out" || fail "bench $mode: no pool"
+        grep -qx before "$work/json" || fail "bench $mode: replaced the former file"
+        [ -z "$(find "$work" -name '*.part')" ] || fail "bench $mode: left a draft"
+    done
+}
+
 wrong_usage_of_live_ones() {
     local value
     for command in idle purgatory; do
@@ -502,6 +540,7 @@ help_is_no_error
 every_load_adds_up
 the_seed_decides
 benching
+bench_without_memory_fails
 a_paced_plain_show_writes_lines
 a_full_disk_is_an_error
 a_show_on_a_terminal

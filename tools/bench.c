@@ -6,6 +6,9 @@
 
 #include "tools.h"
 
+#include "draft.h"
+#include "interrupt.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <sched.h>
@@ -166,30 +169,73 @@ static bool pin(int core)
     return false;
 }
 
-static bool write_json(const struct report *report, const char *path, FILE *out)
+/* Called in a signal handler. */
+static void remove_draft(void *context)
 {
-    report_json(report, out);
-    bool is_written = ferror(out) == 0;
-    is_written = fclose(out) == 0 && is_written;
-    if (!is_written)
-        fprintf(stderr, "tickwheel: could not write %s\n", path);
-    return is_written;
+    draft_unlink(context);
+}
+
+/* Before the measurements, which may take an hour. */
+static bool open_json(struct draft *json, const char *path)
+{
+    if (path != NULL)
+        interrupt_clean(remove_draft, json);
+    int error = draft_open(json, path);
+    if (error != 0)
+        fprintf(stderr, "tickwheel: cannot write %s: %s\n", path,
+                strerror(-error));
+    return error == 0;
+}
+
+static bool write_json(const struct report *report, const char *path,
+                       struct draft *json)
+{
+    if (json->file == NULL)
+        return true;
+    report_json(report, json->file);
+    int error = draft_finish(json);
+    if (error != 0)
+        fprintf(stderr, "tickwheel: could not write %s: %s\n", path,
+                strerror(-error));
+    return error == 0;
+}
+
+static void tell_failure(const struct cell *cell)
+{
+    fprintf(stderr,
+            "tickwheel: %s failed at %s, n = %zu, %s: ", cell->structure,
+            cell->workload, cell->n, spread_names[cell->spread]);
+    if (cell->signal != 0)
+        fprintf(stderr, "ended by signal %d (%s)\n", cell->signal,
+                strsignal(cell->signal));
+    else if (cell->error == -ENOMEM)
+        fprintf(stderr, "not enough memory\n");
+    else
+        fprintf(stderr, "%s\n", strerror(-cell->error));
+}
+
+/* Returns false: the caller's measurements have failed. */
+static bool tell_failures(const struct plan *plan, const char *json)
+{
+    for (size_t i = 0; i < plan->cell_count; i++) {
+        if (cell_has_failed(&plan->cells[i]))
+            tell_failure(&plan->cells[i]);
+    }
+    if (json != NULL)
+        fprintf(stderr, "tickwheel: %s is not written\n", json);
+    return false;
 }
 
 static int run(struct bench *bench)
 {
+    static struct draft json; /* a signal handler may use it until the end */
     if (!plan_lay(&bench->plan))
         return EXIT_USAGE;
     if (bench->core >= 0 && !pin(bench->core))
         return EXIT_FAILED;
-    /* Before an hour of measuring, not after it. */
-    FILE *json = bench->json == NULL ? NULL : fopen(bench->json, "w");
-    if (bench->json != NULL && json == NULL) {
-        fprintf(stderr, "tickwheel: cannot write %s: %s\n", bench->json,
-                strerror(errno));
+    if (!open_json(&json, bench->json))
         return EXIT_FAILED;
-    }
-    plan_measure(&bench->plan);
+    bool is_fine = plan_measure(&bench->plan);
 
     struct report report = {.cells = bench->plan.cells,
                             .cell_count = bench->plan.cell_count,
@@ -197,9 +243,10 @@ static int run(struct bench *bench)
                             .repeats = bench->plan.repeats,
                             .commit = bench->commit};
     report_table(&report, stdout);
-    if (json != NULL && !write_json(&report, bench->json, json))
-        return EXIT_FAILED;
-    return EXIT_FINE;
+    is_fine = is_fine ? write_json(&report, bench->json, &json)
+                      : tell_failures(&bench->plan, bench->json);
+    draft_drop(&json);
+    return is_fine ? EXIT_FINE : EXIT_FAILED;
 }
 
 int bench_main(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include "draft.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,9 +116,18 @@ void draft_drop(struct draft *draft)
 {
     if (draft->file != NULL)
         fclose(draft->file);
-    if (draft->path != NULL && draft->path[0] != '\0')
-        remove(draft->path);
-    free(draft->path);
-    free(draft->target);
+    draft_unlink(draft);
+
+    /* A signal handler that calls draft_unlink() must not see freed memory. */
+    char *path = draft->path, *target = draft->target;
     *draft = (struct draft){0};
+    atomic_signal_fence(memory_order_seq_cst);
+    free(path);
+    free(target);
+}
+
+void draft_unlink(const struct draft *draft)
+{
+    if (draft->path != NULL && draft->path[0] != '\0')
+        unlink(draft->path);
 }

@@ -37,4 +37,11 @@ int draft_finish(struct draft *draft);
  * finished or was never opened. */
 void draft_drop(struct draft *draft);
 
+/*
+ * Remove the draft's file and nothing else.  Async-signal-safe: for a handler
+ * of a signal that is about to end the process.  `draft` must be {0} before it
+ * is opened.
+ */
+void draft_unlink(const struct draft *draft);
+
 #endif
