@@ -247,9 +247,13 @@ sys.exit(told["commit"] != "1234abc" or
 
 # with_memory KILOBYTES ARGUMENT...: run the command with a limit on its address
 # space.  Its exit status is in $code, its output in $work/out and $work/err.
+# Small stacks and one arena: threads reserve little of that space.
 with_memory() {
     code=0
-    (ulimit -v "$1" && shift && exec "$tool" "$@") >"$work/out" 2>"$work/err" || code=$?
+    (
+        ulimit -s 256 && ulimit -v "$1" && shift &&
+            MALLOC_ARENA_MAX=1 exec "$tool" "$@"
+    ) >"$work/out" 2>"$work/err" || code=$?
 }
 
 # Returns whether the command can run with a limit: an AddressSanitizer build
@@ -281,6 +285,32 @@ bench_without_memory_fails() {
         grep -qx before "$work/json" || fail "bench $mode: replaced the former file"
         [ -z "$(find "$work" -name '*.part')" ] || fail "bench $mode: left a draft"
     done
+}
+
+# out_of_memory KILOBYTES ARGUMENT...: the command says so, and exits with 3.
+out_of_memory() {
+    local code
+    with_memory "$@"
+    shift
+    [ "$code" -eq 3 ] || fail "$* without memory: exit code $code: $(cat "$work/err")"
+    grep -q '^tickwheel: not enough memory for ' "$work/err" ||
+        fail "$* without memory: $(cat "$work/err")"
+    ! grep -q promise "$work/err" || fail "$* without memory: a broken promise"
+}
+
+a_lack_of_memory_is_no_broken_promise() {
+    if ! memory_can_be_limited; then
+        echo 'skipped: a_lack_of_memory_is_no_broken_promise'
+        return
+    fi
+    out_of_memory 200000 demo --timers 50000000
+    out_of_memory 200000 idle --quiet --connections 5000000
+    out_of_memory 200000 sim --timers 50000000
+    out_of_memory 60000 purgatory --quiet --keys 10000000
+    # The threads have started, and run out of memory afterwards.
+    out_of_memory 40000 purgatory --quiet --requests 10000000 --timeout 3600 \
+        --keys 2 --never 1 --round 0.1 --seconds 1
+    grep -q '^wrong  *0 ' "$work/out" || fail "purgatory without memory: wrong"
 }
 
 wrong_usage_of_live_ones() {
@@ -541,6 +571,7 @@ every_load_adds_up
 the_seed_decides
 benching
 bench_without_memory_fails
+a_lack_of_memory_is_no_broken_promise
 a_paced_plain_show_writes_lines
 a_full_disk_is_an_error
 a_show_on_a_terminal

@@ -14,7 +14,6 @@
 #include "show.h"
 
 #include <getopt.h>
-#include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>
 
@@ -102,16 +101,14 @@ static int show(struct demo *demo, struct load *load)
 static int run(struct demo *demo)
 {
     struct load load;
-    if (load_open(&load, &demo->load) != 0) {
-        fprintf(stderr, "tickwheel: not enough memory for %" PRIu64 " timers\n",
-                demo->load.task_count);
-        return EXIT_FAILED;
-    }
+    int error = load_open(&load, &demo->load);
+    if (error != 0)
+        return failure_tell("the timers", error);
     interrupt_catch();
     int status = EXIT_FINE;
-    if (show(demo, &load) != 0) {
-        fprintf(stderr, "tickwheel: the terminal could not be drawn on\n");
-        status = EXIT_FAILED;
+    error = show(demo, &load);
+    if (error != 0) {
+        status = failure_tell("the terminal", error);
     } else {
         report(&load);
         if (!load_holds(&load)) {

@@ -159,7 +159,11 @@ static void welcome(struct gateway *g, struct gateway_connection *c)
     double began = cpu_ns();
     int answer = tkw_idle_touch(g->idle, tkw_key_number(c->id), g->now_ns);
     charge(g, began);
-    if (answer != 1)
+    /* Without memory the tracker has not added the key.  That is no wrong
+     * answer, but the work ends: the gateway expects the key to be held. */
+    if (answer == -ENOMEM)
+        g->figures.error = answer;
+    else if (answer != 1)
         g->figures.wrong++;
 }
 
@@ -244,7 +248,7 @@ static void *work(void *argument)
 {
     struct gateway *g = argument;
 
-    while (!atomic_load(&g->is_over)) {
+    while (!atomic_load(&g->is_over) && g->figures.error == 0) {
         double now = stopwatch_ns() - g->began_ns;
         g->now_ns = START_NS + (uint64_t)now;
         tkw_wheel_advance(g->outside, g->now_ns / TKW_MILLISECOND);

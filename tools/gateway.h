@@ -52,6 +52,7 @@ struct gateway_figures {
     uint64_t found;
     uint64_t early; /* of those found: before their limit; must stay 0 */
     uint64_t wrong; /* answers that the tracker must not give: must, too */
+    int error;      /* -ENOMEM: the tracker had no memory, and work ended */
     uint64_t lost;  /* known once stopped: silent, and not found by then */
     double late_min_ms, late_max_ms;
     double tracker_ns; /* processor time that the tracker took */

@@ -27,7 +27,7 @@ static const char usage_text[] =
     "Keeps track of connections in real time, and finds those that have gone\n"
     "silent.  A live connection is heard from every 20 to 25 seconds (for a\n"
     "limit of 30); some fall silent.  The exit status is 1 if one was found\n"
-    "early, or not at all.\n"
+    "early, or not at all, and 3 if there was not enough memory.\n"
     "\n"
     "    --connections N     1 to 10000000; default 100000\n"
     "    --limit S           seconds of silence, 0.1 to 86400; default 30\n"
@@ -242,12 +242,9 @@ static bool is_well(const struct gateway_figures *f)
 
 static int run(struct idle *idle)
 {
-    if (gateway_open(&idle->gateway, &idle->settings) != 0) {
-        fprintf(stderr,
-                "tickwheel: not enough memory for %" PRIu64 " connections\n",
-                idle->settings.connections);
-        return EXIT_FAILED;
-    }
+    int error = gateway_open(&idle->gateway, &idle->settings);
+    if (error != 0)
+        return failure_tell("the connections", error);
     int status = EXIT_FINE;
     double began = stopwatch_ns(), program = live_program_ns();
     idle->program.count = program;
@@ -256,17 +253,18 @@ static int run(struct idle *idle)
         gateway_close(&idle->gateway);
         return EXIT_FAILED;
     }
-    if (live_watch(&idle->live) != 0) {
-        fprintf(stderr, "tickwheel: the terminal could not be drawn on\n");
-        status = EXIT_FAILED;
-    }
+    error = live_watch(&idle->live);
+    if (error != 0)
+        status = failure_tell("the terminal", error);
     double seconds = (stopwatch_ns() - began) / 1e9;
     idle->program.per_s = (live_program_ns() - program) / seconds;
     gateway_stop(&idle->gateway);
 
     struct gateway_figures figures = gateway_figures(&idle->gateway);
     report(idle, &figures, seconds);
-    if (!is_well(&figures)) {
+    if (figures.error != 0) {
+        status = failure_tell("the tracker", figures.error);
+    } else if (!is_well(&figures)) {
         fprintf(stderr, "tickwheel: a promise was broken\n");
         status = EXIT_FAILED;
     }

@@ -17,6 +17,7 @@
 #include "stopwatch.h"
 #include "words.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static const char usage_text[] =
     "Keeps requests outstanding, in real time, each of which waits for two\n"
     "keys to go on, or for its timeout.  Two threads issue them, and advance\n"
     "and check the keys.  The exit status is 1 if a request expired early, or\n"
-    "was lost, or done with twice.\n"
+    "was lost, or done with twice, and 3 if there was not enough memory.\n"
     "\n"
     "    --requests N        outstanding, 1 to 10000000; default 300000\n"
     "    --keys N            2 to 10000000; default 30000\n"
@@ -228,7 +229,7 @@ static void report(const struct purgatory *purgatory,
                 "pending", f->issued - f->completed,
                 words_count(f->purgatory.watched).text,
                 words_count(f->purgatory.delayed).text);
-    printf("%-11s %12" PRIu64 "   done twice, refused, or expired though long "
+    printf("%-11s %12" PRIu64 "   done twice, rejected, or expired though long "
            "true\n",
            "wrong", f->wrong);
     printf("%-11s %12.1f   MB, %.0f bytes for each that is pending\n", "memory",
@@ -252,18 +253,21 @@ static int tell(struct purgatory *purgatory, double seconds)
 
     report(purgatory, &figures, seconds);
     is_well = requests_close(requests) && is_well;
-    if (!is_well)
+    if (!is_well) {
         fprintf(stderr, "tickwheel: a promise was broken\n");
-    return is_well ? EXIT_FINE : EXIT_FAILED;
+        return EXIT_FAILED;
+    }
+    if (figures.unissued > 0)
+        return failure_tell("all requests", -ENOMEM);
+    return EXIT_FINE;
 }
 
 static int run(struct purgatory *purgatory)
 {
     struct requests *requests = &purgatory->requests;
-    if (requests_open(requests, &purgatory->settings) != 0) {
-        fprintf(stderr, "tickwheel: not enough memory or threads\n");
-        return EXIT_FAILED;
-    }
+    int error = requests_open(requests, &purgatory->settings);
+    if (error != 0)
+        return failure_tell("the purgatory", error);
     double began = stopwatch_ns(), program = live_program_ns();
     purgatory->program.count = program;
     if (!requests_start(requests)) {
@@ -271,15 +275,13 @@ static int run(struct purgatory *purgatory)
         requests_close(requests);
         return EXIT_FAILED;
     }
-    int error = live_watch(&purgatory->live);
+    error = live_watch(&purgatory->live);
     double seconds = (stopwatch_ns() - began) / 1e9;
     purgatory->program.per_s = (live_program_ns() - program) / seconds;
 
     int status = tell(purgatory, seconds);
-    if (error != 0) {
-        fprintf(stderr, "tickwheel: the terminal could not be drawn on\n");
-        status = EXIT_FAILED;
-    }
+    if (error != 0)
+        status = failure_tell("the terminal", error);
     if (status == EXIT_FINE && interrupt_signal() != 0)
         status = EXIT_SIGNAL + interrupt_signal();
     return status;

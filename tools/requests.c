@@ -120,12 +120,26 @@ static const struct tkw_operation_type request_type = {
     .on_release = let_go,
 };
 
+/* A request that the purgatory has rejected was never issued. */
+static void take_back(struct request *request, int error)
+{
+    struct requests *r = request->thread->requests;
+    add(error == -ENOMEM ? &r->unissued : &r->wrong, 1);
+    atomic_fetch_sub_explicit(&r->issued, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&request->thread->outstanding, 1,
+                              memory_order_relaxed);
+    free(request);
+}
+
+/* Returns whether the request was issued. */
 static bool issue(struct requests_thread *thread)
 {
     struct requests *r = thread->requests;
     struct request *request = calloc(1, sizeof *request);
-    if (request == NULL)
+    if (request == NULL) {
+        add(&r->unissued, 1);
         return false;
+    }
     bool is_lost = pick(thread, r->settings.lost_in) == 0;
 
     request->operation.type = &request_type;
@@ -148,10 +162,8 @@ static bool issue(struct requests_thread *thread)
         r->purgatory, &request->operation, keys, 2);
     if (status == 1)
         add(&r->at_once, 1);
-    if (status < 0) {
-        add(&r->wrong, 1);
-        let_go(&request->operation);
-    }
+    if (status < 0)
+        take_back(request, status);
     return status >= 0;
 }
 
@@ -293,6 +305,7 @@ struct requests_figures requests_figures(struct requests *r)
         .released = count_of(&r->released),
         .early = count_of(&r->early),
         .wrong = count_of(&r->wrong),
+        .unissued = count_of(&r->unissued),
         .late_min_ms = late_min == UINT64_MAX ? 0 : (double)late_min / 1e6,
         .late_max_ms = (double)count_of(&r->late_max_ns) / 1e6,
         .purgatory = tkw_purgatory_counters(r->purgatory),

@@ -48,9 +48,11 @@ struct requests_figures {
     uint64_t completed; /* called back; those expired included */
     uint64_t expired;
     uint64_t released;
-    uint64_t early; /* expired before their time: must stay 0 */
-    uint64_t wrong; /* twice completed, or expired though long true; refused:
-                       must stay 0 */
+    uint64_t early;    /* expired before their time: must stay 0 */
+    uint64_t wrong;    /* twice completed, or expired though long true; rejected
+                       but not for lack of memory: must stay 0 */
+    uint64_t unissued; /* attempts to issue that failed with -ENOMEM; they are
+                          not in `issued` */
     double late_min_ms, late_max_ms; /* of the expired */
     struct tkw_purgatory_figures purgatory;
 };
@@ -75,7 +77,7 @@ struct requests {
     atomic_bool is_over;
     struct requests_thread threads[REQUESTS_THREADS];
     _Atomic uint64_t issued, at_once, by_check, checks, completed, expired,
-        released, early, wrong;
+        released, early, wrong, unissued;
     _Atomic uint64_t late_min_ns, late_max_ns;
     _Atomic uint64_t waits[REQUESTS_BINS];
 };

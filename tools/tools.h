@@ -1,8 +1,8 @@
 /*
  * tools.h - the commands of the `tickwheel` program, and what they share.
  *
- * Exit codes: 0 fine, 1 something failed, 2 wrong usage; 128 + n if signal n
- * ended the demonstration or the simulation.
+ * Exit codes: 0 fine, 1 something failed, 2 wrong usage, 3 not enough memory;
+ * 128 + n if signal n ended the demonstration or the simulation.
  */
 #ifndef TOOLS_H
 #define TOOLS_H
@@ -12,7 +12,13 @@
 
 #include <tickwheel/dial.h>
 
-enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
+enum {
+    EXIT_FINE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_MEMORY = 3,
+    EXIT_SIGNAL = 128
+};
 
 /* Each command gets its own name as argv[0]. */
 int bench_main(int argc, char **argv);
@@ -21,6 +27,13 @@ int idle_main(int argc, char **argv);
 int purgatory_main(int argc, char **argv);
 int sim_main(int argc, char **argv);
 int where_main(int argc, char **argv);
+
+/*
+ * Report on stderr, in one line, that `what` failed with `error`, a negative
+ * errno.  Returns the exit status: EXIT_MEMORY for -ENOMEM, otherwise
+ * EXIT_FAILED.
+ */
+int failure_tell(const char *what, int error);
 
 /*
  * The functions below read the text of an option (`name` is as the user knows

@@ -60,12 +60,9 @@ static int fail(struct sim *sim, const char *what, int error)
     progress_close(&sim->progress);
     if (interrupt_signal() != 0)
         return EXIT_SIGNAL + interrupt_signal();
-    if (error == -ENOMEM)
-        fprintf(stderr, "tickwheel: not enough memory for %s\n", what);
-    else if (error == -EIO)
-        fprintf(stderr, "tickwheel: %s could not be written\n", what);
-    else
-        fprintf(stderr, "tickwheel: %s: %s\n", what, strerror(-error));
+    if (error != -EIO)
+        return failure_tell(what, error);
+    fprintf(stderr, "tickwheel: %s could not be written\n", what);
     return EXIT_FAILED;
 }
 
@@ -92,7 +89,7 @@ static int read_trace(struct sim *sim)
     if (interrupt_signal() != 0)
         return EXIT_SIGNAL + interrupt_signal();
     fprintf(stderr, "tickwheel: %s\n", fault.text);
-    return EXIT_FAILED;
+    return error == -ENOMEM ? EXIT_MEMORY : EXIT_FAILED;
 }
 
 static int make_trace(struct sim *sim)

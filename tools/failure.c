@@ -1,0 +1,18 @@
+/*
+ * failure.c - from an errno to a message and an exit status.
+ */
+#include "tools.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int failure_tell(const char *what, int error)
+{
+    if (error == -ENOMEM)
+        fprintf(stderr, "tickwheel: not enough memory for %s: %s\n", what,
+                strerror(ENOMEM));
+    else
+        fprintf(stderr, "tickwheel: %s: %s\n", what, strerror(-error));
+    return error == -ENOMEM ? EXIT_MEMORY : EXIT_FAILED;
+}
