@@ -89,7 +89,10 @@ static int set_timer(const struct sleeper *sleeper, int timer, uint64_t time)
 static void descriptor_wait_until(void *context, uint64_t time)
 {
     struct sleeper *sleeper = context;
-    set_timer(sleeper, sleeper->timer, time);
+    /* ECANCELED is how the kernel reports a step of the wall clock, once: the
+     * caller has to read the clock again. */
+    if (set_timer(sleeper, sleeper->timer, time) == ECANCELED)
+        return;
 
     struct pollfd descriptors[] = {
         {.fd = sleeper->timer, .events = POLLIN},

@@ -39,6 +39,8 @@ static struct {
     uint64_t now;
     struct wall_timer timers[64]; /* by descriptor */
     atomic_uint armed;            /* calls of timerfd_settime() */
+    _Atomic uint64_t step_to; /* the next of these calls sets the clock first,
+                                 unless this is 0 */
 } machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The linker wants these names. */
@@ -61,6 +63,8 @@ int __wrap_timerfd_create(int clock, int flags);
 int __wrap_timerfd_settime(int timer, int flags, const struct itimerspec *time,
                            struct itimerspec *before);
 ssize_t __wrap_read(int fd, void *bytes, size_t count);
+
+static void machine_show(uint64_t now, bool is_set);
 
 /* Make a descriptor readable, or not, as the simulated clock demands.  The
  * real timer is armed for a time that has passed, or disarmed. */
@@ -110,6 +114,9 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *time,
     struct wall_timer *timer = &machine.timers[fd];
     if (!timer->is_wall)
         return __real_timerfd_settime(fd, flags, time, before);
+    uint64_t step_to = atomic_exchange(&machine.step_to, 0);
+    if (step_to != 0)
+        machine_show(step_to, true);
     pthread_mutex_lock(&machine.lock);
     timer->until = (uint64_t)time->it_value.tv_sec * TKW_SECOND +
                    (uint64_t)time->it_value.tv_nsec;
@@ -220,6 +227,7 @@ static void stage_open(struct stage *stage, struct tkw_service_config config)
     memset(machine.timers, 0, sizeof machine.timers);
     machine.now = START;
     atomic_store(&machine.armed, 0);
+    atomic_store(&machine.step_to, 0);
     config.clock_kind = TKW_WALL;
     config.shards = 1;
     config.log = note_log;
@@ -280,6 +288,22 @@ static void a_refused_job_is_not_delayed_by_the_clock_set_back(void **state)
     stage_close(&stage);
 }
 
+/* The clock is set after the driver has read it and before it sleeps.  Then it
+   is timerfd_settime() that reports the step, and poll() would not. */
+static void a_step_just_before_the_driver_sleeps_is_seen(void **state)
+{
+    (void)state;
+    struct stage stage;
+    stage_open(&stage, (struct tkw_service_config){0});
+    await_sleeps(1);
+    atomic_store(&machine.step_to, START - HOUR);
+    stage_arm(&stage, START + HOUR);
+    assert_true(is_readable_within(stage.logged, LONG_MS));
+    machine_let_pass(2 * HOUR);
+    assert_true(is_readable_within(stage.ran, LONG_MS));
+    stage_close(&stage);
+}
+
 /* If the descriptor stayed silent, an event loop would sleep on in the same
    way. */
 static void an_event_loop_sees_the_clock_set_back(void **state)
@@ -314,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sleeping_driver_sees_the_clock_set_back),
         cmocka_unit_test(a_refused_job_is_not_delayed_by_the_clock_set_back),
+        cmocka_unit_test(a_step_just_before_the_driver_sleeps_is_seen),
         cmocka_unit_test(an_event_loop_sees_the_clock_set_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
