@@ -1,5 +1,5 @@
 """Signals that end the tickwheel command.  A show restores the terminal, bench
-leaves its file as it was, and both end by the signal.
+and sim leave their files as they were, and all end by the signal.
 
 usage: tool_signals_test.py TICKWHEEL
 """
@@ -112,23 +112,35 @@ def is_begun(path):
     return path.read_text() != "before" or len(os.listdir(path.parent)) > 1
 
 
-class ASignalEndsBench(unittest.TestCase):
-    def test_the_former_file_stays_and_nothing_is_left_beside_it(self):
+class ASignalEndsAWriter(unittest.TestCase):
+    def assert_former_file_stays(self, arguments, number, statuses):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "result")
+            path.write_text("before")
+            command = subprocess.Popen(
+                (TOOL, *arguments, path), stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, preexec_fn=lambda: prepare(()))
+            while not is_begun(path) and command.poll() is None:
+                time.sleep(0.001)
+            command.send_signal(number)
+            self.assertIn(command.wait(), statuses)
+            self.assertEqual(path.read_text(), "before")
+            self.assertEqual(list(path.parent.iterdir()), [path])
+
+    def test_bench_leaves_the_former_file_and_nothing_beside_it(self):
         for number in ASKING + FATAL:
-            with self.subTest(signal=number), \
-                    tempfile.TemporaryDirectory() as directory:
-                path = pathlib.Path(directory, "result.json")
-                path.write_text("before")
-                command = subprocess.Popen(
-                    (TOOL, "bench", "--n", "1000000", "--repeats", "64",
-                     "--json", path), stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL, preexec_fn=lambda: prepare(()))
-                while not is_begun(path) and command.poll() is None:
-                    time.sleep(0.001)
-                command.send_signal(number)
-                self.assertEqual(command.wait(), -number)
-                self.assertEqual(path.read_text(), "before")
-                self.assertEqual(list(path.parent.iterdir()), [path])
+            with self.subTest(signal=number):
+                self.assert_former_file_stays(
+                    ("bench", "--n", "1000000", "--repeats", "64", "--json"),
+                    number, (-number,))
+
+    def test_sim_leaves_the_former_file_and_nothing_beside_it(self):
+        """Ten million timers on six geometries take half a minute."""
+        for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGALRM):
+            with self.subTest(signal=number):
+                self.assert_former_file_stays(
+                    ("sim", "--quiet", "--timers", "10000000", "--engine",
+                     "both", "--chart"), number, (-number, 128 + number))
 
 
 if __name__ == "__main__":

@@ -387,6 +387,15 @@ static int run(struct sim *sim)
     return status;
 }
 
+/* Called in a signal handler. */
+static void remove_drafts(void *context)
+{
+    const struct sim *sim = context;
+    draft_unlink(&sim->chart);
+    draft_unlink(&sim->film);
+    draft_unlink(&sim->write);
+}
+
 int sim_main(int argc, char **argv)
 {
     struct sim_options options;
@@ -394,13 +403,15 @@ int sim_main(int argc, char **argv)
     if (!sim_options_read(&options, argc, argv, &status))
         return status;
 
-    struct sim sim = {.options = &options};
+    static struct sim sim; /* a signal handler may use it until the end */
+    sim.options = &options;
     progress_open(&sim.progress, options.is_quiet);
     /* Making a load up asks nobody whether to go on: there, signals still end
        the program, and there is nothing to put right. */
     if (options.trace == NULL)
         status = make_trace(&sim);
     interrupt_catch();
+    interrupt_clean(remove_drafts, &sim);
     if (options.trace != NULL)
         status = read_trace(&sim);
     if (status != EXIT_FINE)
