@@ -25,6 +25,17 @@
  * handles, and comes back for the rest.  A loop that is run inside of a
  * callback that it has called runs no timers, and sleeps.
  *
+ * What differs from uv_timer_t:
+ *   - libuv calls its timers in a phase of their own, at the beginning of a
+ *     turn of the loop (and after polling).  Here a poll handle calls them, so
+ *     they run in the poll phase: after prepare callbacks, among the callbacks
+ *     of other descriptors, and before check callbacks;
+ *   - a timer that arms itself with a delay of 0 is called once in each turn of
+ *     the loop, as in libuv;
+ *   - uv_run() with UV_RUN_ONCE can return though no timer was called: the loop
+ *     also wakes up to move timers to a lower level of their wheel.  Call it
+ *     again until what you wait for has happened.
+ *
  * The loop is alive while it is open, with timers or without:
  * uv_unref((uv_handle_t *)&timers.poll) if it should not be.
  *

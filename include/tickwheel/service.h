@@ -427,8 +427,8 @@ TKW_EXPORT size_t tkw_service_cancel_many(struct tkw_service *service,
  * stopped.
  *
  * A callback may cancel its own owner, with _sync as well.  The timer of that
- * callback is then cancelled as by tkw_service_cancel(): it does not run again,
- * even if it repeats, it is not counted, and there is no -EDEADLK.
+ * callback is then cancelled as by tkw_service_cancel(), which does not wait:
+ * it does not run again, even if it repeats, and it is not counted.
  */
 TKW_EXPORT size_t tkw_service_cancel_owner(struct tkw_service *service,
                                            struct tkw_owner *owner);
