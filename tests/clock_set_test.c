@@ -64,7 +64,7 @@ int __wrap_timerfd_settime(int timer, int flags, const struct itimerspec *time,
                            struct itimerspec *before);
 ssize_t __wrap_read(int fd, void *bytes, size_t count);
 
-static void machine_show(uint64_t now, bool is_set);
+static void machine_set_clock(uint64_t now);
 
 /* Make a descriptor readable, or not, as the simulated clock demands.  The
  * real timer is armed for a time that has passed, or disarmed. */
@@ -116,7 +116,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *time,
         return __real_timerfd_settime(fd, flags, time, before);
     uint64_t step_to = atomic_exchange(&machine.step_to, 0);
     if (step_to != 0)
-        machine_show(step_to, true);
+        machine_set_clock(step_to);
     pthread_mutex_lock(&machine.lock);
     timer->until = (uint64_t)time->it_value.tv_sec * TKW_SECOND +
                    (uint64_t)time->it_value.tv_nsec;
@@ -148,10 +148,10 @@ ssize_t __wrap_read(int fd, void *bytes, size_t count)
 
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-/* Show another time: because time has passed, or because the clock was set. */
-static void machine_show(uint64_t now, bool is_set)
+/* Show another time, with the lock: because time has passed, or because the
+ * clock was set. */
+static void show_locked(uint64_t now, bool is_set)
 {
-    pthread_mutex_lock(&machine.lock);
     machine.now = now;
     for (int fd = 0; fd < (int)COUNT_OF(machine.timers); fd++) {
         struct wall_timer *timer = &machine.timers[fd];
@@ -159,17 +159,20 @@ static void machine_show(uint64_t now, bool is_set)
         if (timer->is_wall)
             timer_show(fd);
     }
-    pthread_mutex_unlock(&machine.lock);
 }
 
 static void machine_set_clock(uint64_t now)
 {
-    machine_show(now, true);
+    pthread_mutex_lock(&machine.lock);
+    show_locked(now, true);
+    pthread_mutex_unlock(&machine.lock);
 }
 
 static void machine_let_pass(uint64_t ns)
 {
-    machine_show(machine.now + ns, false);
+    pthread_mutex_lock(&machine.lock);
+    show_locked(machine.now + ns, false);
+    pthread_mutex_unlock(&machine.lock);
 }
 
 /* Wait until the driver has armed its timer `times` times. */

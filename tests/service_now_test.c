@@ -11,9 +11,16 @@ enum { CALLS_MAX = 100000 }; /* lest a test that fails does not end */
 
 static void arm_itself_for_now(struct probe *probe)
 {
-    struct tkw_service *service = probe->scene->service;
-    if (ran(probe) < CALLS_MAX && (probe->other == NULL || !ran(probe->other)))
-        probe->answer = tkw_service_rearm(service, probe->firing.handle, 0);
+    probe->answer =
+        tkw_service_rearm(probe->scene->service, probe->firing.handle, 0);
+}
+
+/* Until the two others have run. */
+static void arm_itself_until_both_ran(struct probe *probe)
+{
+    struct probe *others = probe->other;
+    if (ran(probe) < CALLS_MAX && ran(&others[0]) + ran(&others[1]) < 2)
+        arm_itself_for_now(probe);
 }
 
 /* A run that called it again and again would return only when the clock has
@@ -85,22 +92,45 @@ static void a_busy_shard_keeps_no_other_waiting_for_the_next_tick(void **state)
     (void)state;
     for (unsigned round = 0; round < 20; round++) {
         struct scene scene;
-        struct probe other = {.scene = &scene};
-        struct probe itself = {.act = arm_itself_for_now, .other = &other};
+        struct probe others[2] = {{.scene = &scene}, {.scene = &scene}};
+        struct probe itself = {.act = arm_itself_until_both_ran,
+                               .other = others};
         scene_open(
             &scene, 1500 * TKW_MILLISECOND,
             (struct tkw_service_config){.tick_ns = TKW_SECOND, .shards = 2});
         probe_arm(&scene, &itself, 0);
         pthread_t threads[2];
         for (size_t i = 0; i < COUNT_OF(threads); i++)
-            threads[i] = thread_start(arm_for_now, &other);
+            threads[i] = thread_start(arm_for_now, &others[i]);
         for (size_t i = 0; i < COUNT_OF(threads); i++)
             thread_join(threads[i]);
         scene_rest(&scene);
-        assert_int_equal(ran(&other), 2);
+        assert_int_equal(ran(&others[0]), 1);
+        assert_int_equal(ran(&others[1]), 1);
         assert_true(ran(&itself) < CALLS_MAX);
         scene_close(&scene);
     }
+}
+
+/* A timer that is due after the last tick has begun waits for the next one,
+ * which does not come: for tkw_service_next() that is never. */
+static void after_the_last_whole_tick_is_never(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe probe = {0};
+    scene_open(&scene, UINT64_MAX - TKW_SECOND,
+               (struct tkw_service_config){.tick_ns = TKW_MILLISECOND,
+                                           .driver = TKW_DRIVER_NONE});
+    probe_arm_at(&scene, &probe, UINT64_MAX - 1);
+    assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    while (tkw_service_next(scene.service) != UINT64_MAX) {
+        tkw_hand_set(scene.hand, tkw_service_next(scene.service));
+        assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    }
+    tkw_hand_set(scene.hand, UINT64_MAX - 1);
+    assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    scene_close(&scene);
 }
 
 /* tkw_service_next() knows of a timer in the last tick that begins before the
@@ -168,6 +198,7 @@ int main(void)
         cmocka_unit_test(every_shard_is_visited_before_it_is_called_again),
         cmocka_unit_test(a_busy_shard_keeps_no_other_waiting_for_the_next_tick),
         cmocka_unit_test(the_last_whole_tick_is_not_never),
+        cmocka_unit_test(after_the_last_whole_tick_is_never),
         cmocka_unit_test(without_a_driver_runs_are_counted),
         cmocka_unit_test(a_duration_saturates),
     };
