@@ -23,6 +23,7 @@
  * keys.
  */
 #include "idle_inner.h"
+#include "pool_ahead.h"
 
 #include <errno.h>
 
@@ -191,9 +192,10 @@ static bool is_room(struct tkw_idle *idle, uint32_t count)
     size_t owed = idle->table.count + ROOM;
     if (owed > idle->moved)
         owed = (size_t)idle->moved;
-    if (tkw_pool_reserve(idle->pool, owed + LOOKS + ROOM) == 0)
+    if (pool_reserve(idle->pool, owed + LOOKS + ROOM, 0) == 0)
         idle->room = ROOM;
-    else if (tkw_pool_reserve(idle->pool, owed + LOOKS + count) == 0)
+    else if (pool_reserve(idle->pool, owed + LOOKS + count,
+                          POOL_RECLAIM_STEPS) == 0)
         idle->room = count;
     return idle->room >= count;
 }

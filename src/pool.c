@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "allocator.h"
+#include "pool_ahead.h"
 #include "pool_inner.h"
 
 static uint64_t occupancy_words(const struct tkw_dial *dial)
@@ -294,7 +295,7 @@ const struct tkw_dial *tkw_pool_dial(const struct tkw_pool *pool)
     return &pool->dial;
 }
 
-int tkw_pool_reserve(struct tkw_pool *pool, size_t n)
+int pool_reserve(struct tkw_pool *pool, size_t n, size_t steps)
 {
     if (n > TKW_POOL_TIMERS_MAX)
         return -ENOMEM;
@@ -302,7 +303,12 @@ int tkw_pool_reserve(struct tkw_pool *pool, size_t n)
         return 0;
     /* And for the gaps that joining queues may leave meanwhile. */
     size_t gaps = (size_t)(pool_places(pool) + n) / (TKW_JOIN_CHUNKS - 1) + 1;
-    return pool_provide(pool, n + gaps, n);
+    return pool_provide(pool, n + gaps, n, steps);
+}
+
+int tkw_pool_reserve(struct tkw_pool *pool, size_t n)
+{
+    return pool_reserve(pool, n, RECLAIM_STEPS + n / CHUNK_ENTRIES);
 }
 
 bool tkw_pool_walk(const struct tkw_pool *pool, struct tkw_pool_cursor *walk,

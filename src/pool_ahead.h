@@ -1,5 +1,5 @@
 /*
- * pool_ahead.h - what a pool does for those who know ahead what they will ask.
+ * pool_ahead.h - what a pool does for the layers above it, beside pool.h.
  */
 #ifndef TKW_POOL_AHEAD_H
 #define TKW_POOL_AHEAD_H
@@ -9,6 +9,7 @@
 /* A static library shows these names to the linker: let them be ours. */
 #define pool_prefetch tkw_inner_pool_prefetch
 #define pool_prefetch_free tkw_inner_pool_prefetch_free
+#define pool_reserve tkw_inner_pool_reserve
 
 /* Prefetch what is known of a timer, any number being fine for a handle. */
 void pool_prefetch(const struct tkw_pool *pool, tkw_handle handle);
@@ -17,5 +18,13 @@ void pool_prefetch(const struct tkw_pool *pool, tkw_handle handle);
  * them, if many are to be armed. */
 #define POOL_PREFETCHED 4
 void pool_prefetch_free(const struct tkw_pool *pool);
+
+/*
+ * Like tkw_pool_reserve(), but when the allocator refuses, make no more than
+ * `steps` steps of the sweeper, however large `n` is: 0 for a caller that has
+ * another way to go on, POOL_RECLAIM_STEPS for one that would have to give up.
+ */
+#define POOL_RECLAIM_STEPS 16
+int pool_reserve(struct tkw_pool *pool, size_t n, size_t steps);
 
 #endif

@@ -32,6 +32,10 @@
 #define TKW_SWEEP_SLACK 4096
 #endif
 
+/* Steps of the sweeper that an arming makes when the allocator refuses.  A step
+ * looks at as many entries as a chunk holds, at most. */
+enum { RECLAIM_STEPS = 16 };
+
 /* Timers moved for each wake-up that is asked for because of a crowd. */
 #ifndef TKW_WAKE_SHARE
 #define TKW_WAKE_SHARE 1024
@@ -154,7 +158,7 @@ void *pool_allocate(struct tkw_pool *pool, size_t bytes);
 void pool_release(struct tkw_pool *pool, void *memory, size_t bytes);
 int pool_memory_open(struct tkw_pool *pool);
 void pool_memory_close(struct tkw_pool *pool);
-int pool_provide(struct tkw_pool *pool, size_t n, size_t records);
+int pool_provide(struct tkw_pool *pool, size_t n, size_t records, size_t steps);
 void record_give_back(struct tkw_pool *pool, uint32_t index,
                       struct record *record);
 void stream_open(struct tkw_pool *pool, struct slot *slot,

@@ -24,9 +24,6 @@
 
 #include "pool_inner.h"
 
-/* A step of the sweeper looks at as many entries as a chunk holds, at most. */
-enum { RECLAIM_STEPS = 16 };
-
 struct block {
     struct block *next;
     struct chunk *fresh; /* the first that was never used ... */
@@ -215,16 +212,14 @@ static bool grow(struct tkw_pool *pool, size_t n, size_t records)
 
 /*
  * Make sure of memory for `n` more entries and `records` more records.  Where
- * the allocator refuses, use the memory of dead entries again: sweep, but no
- * more than RECLAIM_STEPS steps for an arming, so that its time is bounded.
- * Returns 0, or -ENOMEM; then the next call goes on sweeping where this one
- * stopped.
+ * the allocator refuses, use the memory of dead entries again: sweep, but make
+ * no more than `steps` steps, so that the time is bounded.  Returns 0, or
+ * -ENOMEM; then the next call goes on sweeping where this one stopped.
  */
-int pool_provide(struct tkw_pool *pool, size_t n, size_t records)
+int pool_provide(struct tkw_pool *pool, size_t n, size_t records, size_t steps)
 {
     if (grow(pool, n, records))
         return 0;
-    size_t steps = RECLAIM_STEPS + n / CHUNK_ENTRIES;
     for (; steps > 0 && pool_dead(pool) + pool->gaps > 0; steps--) {
         pool_sweep(pool);
         if (has_room(pool, n, records))
@@ -258,7 +253,7 @@ int pool_memory_open(struct tkw_pool *pool)
 {
     pool->free_top = NO_INDEX;
     update_safe(pool);
-    return pool_provide(pool, 1, 1);
+    return pool_provide(pool, 1, 1, 0);
 }
 
 void pool_memory_close(struct tkw_pool *pool)

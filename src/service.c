@@ -229,6 +229,7 @@ int tkw_service_open(struct tkw_service **service,
         .submit = config->submit,
         .submit_context = config->submit_context,
         .earliest = TKW_NEVER,
+        .aimed_ns = UINT64_MAX,
         .is_asleep = config->driver == TKW_DRIVER_NONE, /* always to be told */
     };
     sync_mutex_init(&made->mutex);

@@ -281,6 +281,7 @@ struct tkw_service {
     uint32_t running_count; /* callbacks, the runner's not counted; mutex */
     uint64_t out_count;     /* jobs that `submit` has taken; mutex */
     bool is_closing;        /* threads of crews are to end; mutex */
+    uint64_t aimed_ns;      /* what the descriptor was aimed at last; mutex */
     uint64_t slowest_ns;    /* the callback that took longest; mutex, but read
                                by anyone */
     tkw_callback *slowest;  /* the same; mutex */
@@ -328,6 +329,7 @@ struct aim {
 #define shard_reap_some tkw_inner_shard_reap_some
 #define shard_reap_for_memory tkw_inner_shard_reap_for_memory
 #define timer_owe tkw_inner_timer_owe
+#define timer_is_room tkw_inner_timer_is_room
 #define timer_file_all tkw_inner_timer_file_all
 #define timer_arm_full tkw_inner_timer_arm_full
 #define timer_cancel tkw_inner_timer_cancel
@@ -385,6 +387,7 @@ void service_announce(struct tkw_service *service, struct shard *shard,
                       tkw_tick deadline);
 
 /* service_timer.c; those that move return what the pool's do. */
+bool timer_is_room(struct shard *shard, uint32_t count, size_t steps);
 int timer_owe(struct shard *shard, struct job *job);
 void timer_file_all(struct shard *shard);
 int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline);

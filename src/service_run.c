@@ -22,9 +22,12 @@ enum { MOVED_AT_ONCE = 2048 }; /* timers that move while a shard is locked */
 
 #define LATE_AGAIN_NS TKW_SECOND /* see batch_add() */
 
-/* File everything in a shard anew, a wall clock having been set back.  If there
+/*
+ * File everything in a shard anew, a wall clock having been set back.  If there
  * is no memory for that, what comes too early is held back; see is_held(); but
- * not what a crew has already. */
+ * not what a crew has already.  The pool does not sweep for memory here: that
+ * would take its time for each of the timers, with the lock held.
+ */
 static void file_anew(struct tkw_service *service, struct shard *shard)
 {
     sync_lock(&shard->mutex);
@@ -32,6 +35,8 @@ static void file_anew(struct tkw_service *service, struct shard *shard)
         struct job *job = job_at(shard, at);
         uint64_t word = sync_get_acquire(&job->word);
         if ((word & JOB_ARMED) == 0)
+            continue;
+        if (!timer_is_waiting(shard, job) && !timer_is_room(shard, 1, 0))
             continue;
         tkw_tick deadline = service_tick_of(service, job->due_ns);
         if (timer_rearm(shard, job, deadline) == 0)
@@ -162,8 +167,7 @@ static void take_by_wall(struct tkw_service *service, struct shard *shard,
         if (tkw_pool_pop_due(shard->pool, &shot, 1) == 0)
             break;
         struct job *job = shot.user.pointer;
-        if (job->due_ns <= now ||
-            tkw_pool_reserve(shard->pool, (size_t)shard->owed + 1) != 0)
+        if (job->due_ns <= now || !timer_is_room(shard, 1, 0))
             batch_add(service, shard, &shot);
         else
             tkw_pool_arm(shard->pool, &job->timer,
@@ -268,6 +272,18 @@ static void file_held(struct tkw_service *service, struct shard *shard)
     sync_unlock(&shard->mutex);
 }
 
+/* Advance a shard whose batch an earlier pass has left: what its callbacks arm
+ * for now is for the next pass. */
+static void advance_rest(struct shard *shard, tkw_tick tick)
+{
+    sync_lock(&shard->mutex);
+    timer_file_all(shard);
+    shard->target = tick;
+    shard->has_arrived =
+        tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);
+    sync_unlock(&shard->mutex);
+}
+
 /* Visit every shard once.  Relaxed: whoever is to see that `earliest` is new
  * locks a shard after we did. */
 static void visit_all(struct tkw_service *service, tkw_tick tick, uint64_t *now)
@@ -276,10 +292,13 @@ static void visit_all(struct tkw_service *service, tkw_tick tick, uint64_t *now)
     for (uint32_t i = 0; i < service->shard_count; i++) {
         struct shard *shard = service->shards[i];
         shard->has_arrived = false;
-        if (shard->batch_at == shard->batch_count)
+        if (shard->batch_at == shard->batch_count) {
             refill(service, shard, tick, now);
-        else if (is_held(service, shard, *now))
+            continue;
+        }
+        if (is_held(service, shard, *now))
             file_held(service, shard);
+        advance_rest(shard, tick);
     }
 }
 
@@ -435,8 +454,13 @@ static void leave(struct tkw_service *service)
     }
 }
 
+/* Sleep, unless the time has come: a wait that ends at once takes many times as
+ * long as a pass. */
 static void sleep_until(struct tkw_service *service, uint64_t time)
 {
+    if (time != UINT64_MAX && /* never, even at the end of time */
+        time <= service->clock.now(service->clock.context))
+        return;
     PROBE2(sleep, service, time);
     service->clock.wait_until(service->clock.context, time);
     PROBE1(wake, service);
@@ -465,6 +489,23 @@ void *service_drive(void *argument)
 }
 
 /*
+ * Aim the descriptor, with the service's mutex.  A descriptor that is readable
+ * because its time has come stays as it is if the new time has come, too: it
+ * saves a system call for each pass.  (Not on a wall clock: that may have been
+ * set back.)
+ */
+static void aim_fd(struct tkw_service *service, uint64_t time)
+{
+    if (!service->clock.is_wall && time != UINT64_MAX) {
+        uint64_t now = service->clock.now(service->clock.context);
+        if (time <= now && service->aimed_ns <= now)
+            return;
+    }
+    service->aimed_ns = time;
+    service->clock.aim(service->clock.context, time);
+}
+
+/*
  * Who may not run now need not be told again and again that he should: a loop
  * inside a callback, or in another thread, or of a service that was stopped.
  * With the mutex: who runs aims anew after he has said that he does not any
@@ -476,7 +517,7 @@ static RARE int refuse_to_run(struct tkw_service *service, int answer)
         sync_lock(&service->mutex);
         if (sync_get_ordered(&service->is_active) ||
             sync_get_ordered(&service->is_stopping))
-            service->clock.aim(service->clock.context, UINT64_MAX);
+            aim_fd(service, UINT64_MAX);
         sync_unlock(&service->mutex);
     }
     return answer;
@@ -535,7 +576,7 @@ void service_point_fd(struct tkw_service *service)
     tkw_tick earliest = sync_get_ordered(&service->earliest);
     if (sync_get_ordered(&service->is_stopping))
         earliest = TKW_NEVER;
-    service->clock.aim(service->clock.context, time_of(service, earliest));
+    aim_fd(service, time_of(service, earliest));
     sync_unlock(&service->mutex);
 }
 

@@ -43,10 +43,17 @@ void timer_file_all(struct shard *shard)
     shard->intake_room = 0;
 }
 
-/* Is there memory for so many more, and for those who are owed a place? */
-static bool is_room(struct shard *shard, uint32_t count)
+/* Is there memory for `count` more timers, and for those that are owed a place?
+ * If the allocator refuses, the pool makes up to `steps` steps to find some. */
+bool timer_is_room(struct shard *shard, uint32_t count, size_t steps)
 {
-    return tkw_pool_reserve(shard->pool, (size_t)shard->owed + count) == 0;
+    return pool_reserve(shard->pool, (size_t)shard->owed + count, steps) == 0;
+}
+
+/* Can one more timer get into the pool, besides those that are owed a place? */
+static bool make_room(struct shard *shard)
+{
+    return timer_is_room(shard, 1, POOL_RECLAIM_STEPS);
 }
 
 /* Make sure that a job can get back into the pool, until it is given back.
@@ -55,7 +62,8 @@ int timer_owe(struct shard *shard, struct job *job)
 {
     if (job->is_owed)
         return 0;
-    if (!is_room(shard, TKW_INTAKE + 1)) /* also for what waits */
+    /* Also for what waits. */
+    if (!timer_is_room(shard, TKW_INTAKE + 1, POOL_RECLAIM_STEPS))
         return -ENOMEM;
     shard->owed++;
     job->is_owed = true;
@@ -66,11 +74,12 @@ int timer_owe(struct shard *shard, struct job *job)
 int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline)
 {
     timer_file_all(shard);
-    if (is_room(shard, TKW_INTAKE)) {
+    /* Without sweeping: the intake saves time, and the pool will do. */
+    if (timer_is_room(shard, TKW_INTAKE, 0)) {
         shard->intake_room = TKW_INTAKE;
         return timer_arm(shard, job, deadline);
     }
-    if (shard->owed > 0 && !job->is_owed && !is_room(shard, 1))
+    if (shard->owed > 0 && !job->is_owed && !make_room(shard))
         return -ENOMEM;
     return tkw_pool_arm(shard->pool, &job->timer, deadline,
                         (struct tkw_user){.pointer = job});
@@ -99,7 +108,7 @@ int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline)
         return error == 0;
     }
     timer_file_all(shard);
-    if (shard->owed > 0 && !is_room(shard, 1))
+    if (shard->owed > 0 && !make_room(shard))
         return -ENOMEM;
     return tkw_pool_rearm(shard->pool, job->timer, deadline);
 }

@@ -116,6 +116,25 @@ static void a_refused_arming_sweeps_a_bounded_number_of_entries(void **state)
     ledger_done(&ledger, pool);
 }
 
+/* So does a refused reserve: it looks at about as many as it was asked for, and
+ * a thousand, however many timers are armed. */
+static void a_refused_reserve_sweeps_a_bounded_number_of_entries(void **state)
+{
+    (void)state;
+    struct ledger ledger;
+    size_t count;
+    struct tkw_pool *pool = full_pool(&ledger, 40, &count);
+    assert_true(tkw_pool_counters(pool).entries > 10 * SWEPT_MAX);
+    assert_true(tkw_pool_cancel(pool, armed[count / 2]));
+    for (size_t n = 1; n < 10000; n *= 10) {
+        uint64_t before = tkw_pool_counters(pool).looks;
+        assert_int_equal(tkw_pool_reserve(pool, n), -ENOMEM);
+        assert_in_range(tkw_pool_counters(pool).looks - before, 0,
+                        SWEPT_MAX + n);
+    }
+    ledger_done(&ledger, pool);
+}
+
 /* With nothing dead there is nothing to find. */
 static void a_refused_arming_does_not_sweep_where_nothing_is_dead(void **state)
 {
@@ -197,6 +216,7 @@ int main(void)
         cmocka_unit_test(cancelled_timers_make_room_at_the_limit),
         cmocka_unit_test(every_third_cancelled_timer_makes_room),
         cmocka_unit_test(a_refused_arming_sweeps_a_bounded_number_of_entries),
+        cmocka_unit_test(a_refused_reserve_sweeps_a_bounded_number_of_entries),
         cmocka_unit_test(a_refused_arming_does_not_sweep_where_nothing_is_dead),
         cmocka_unit_test(reserving_uses_the_memory_of_cancelled_timers),
         cmocka_unit_test(a_timer_can_be_moved_for_ever_at_the_limit),

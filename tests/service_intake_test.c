@@ -339,6 +339,46 @@ static void postponing_what_is_ready_takes_nobodys_place(void **state)
     scene_close(&scene);
 }
 
+/* Entries that the service's pool has looked at so far. */
+static uint64_t looks(const struct scene *scene)
+{
+    return tkw_pool_counters(scene->service->shards[0]->pool).looks;
+}
+
+/* Fill a service until its allocator refuses, and cancel one in a hundred. */
+static void fill_and_cancel(struct scene *scene)
+{
+    static tkw_handle handles[200000];
+    struct tkw_task task = {do_nothing, NULL, NULL};
+    size_t count = 0;
+    scene_open_tens(scene, 0, TKW_DRIVER_NONE);
+    while (count < 150000)
+        assert_int_equal(
+            tkw_service_arm(scene->service, &handles[count++], HOUR, task), 0);
+    account_fail(&scene->account, 0, FOR_EVER);
+    while (tkw_service_arm(scene->service, &handles[count], HOUR, task) == 0)
+        assert_in_range(++count, 1, COUNT_OF(handles) - 1);
+    for (size_t i = 0; i < count; i += 100)
+        assert_int_equal(tkw_service_cancel(scene->service, handles[i]), 1);
+}
+
+/* At the limit of memory an arming may sweep, twice at most: once before and
+ * once after cancelled timers were taken out. */
+static void at_the_limit_arming_takes_bounded_time(void **state)
+{
+    (void)state;
+    enum { SWEPT_MAX = 2 * 16 * 62 };
+    struct scene scene;
+    struct tkw_task task = {do_nothing, NULL, NULL};
+    fill_and_cancel(&scene);
+    for (unsigned i = 0; i < 100; i++) {
+        uint64_t before = looks(&scene);
+        tkw_service_arm(scene.service, NULL, HOUR, task);
+        assert_in_range(looks(&scene) - before, 0, SWEPT_MAX);
+    }
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +389,7 @@ int main(void)
         cmocka_unit_test(a_gap_in_the_intake_is_passed_over),
         cmocka_unit_test(a_place_that_is_anothers_is_left_alone),
         cmocka_unit_test(what_waits_has_its_place_in_the_pool),
+        cmocka_unit_test(at_the_limit_arming_takes_bounded_time),
         cmocka_unit_test(arming_again_takes_no_record_of_the_intake),
         cmocka_unit_test(the_intake_takes_no_more_than_there_are_records),
         cmocka_unit_test(postponing_what_is_ready_takes_nobodys_place),

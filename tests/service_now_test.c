@@ -78,6 +78,134 @@ static void every_shard_is_visited_before_it_is_called_again(void **state)
     scene_close(&scene);
 }
 
+/* A batch that a budget has left is no reason to call a timer twice. */
+static void once_a_run_also_after_a_budget_ran_out(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct probe one = {.act = arm_itself_for_now}, two = one;
+    scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
+    probe_arm(&scene, &one, 0);
+    probe_arm(&scene, &two, 0);
+    assert_int_equal(tkw_service_run(scene.service, 1), 1);
+    for (unsigned runs = 1; runs <= 3; runs++) {
+        assert_int_equal(tkw_service_run(scene.service, 0), 2);
+        assert_int_equal(ran(&one), 1 + runs);
+        assert_int_equal(ran(&two), runs);
+    }
+    scene_close(&scene);
+}
+
+/* A clock that counts what is asked of the one behind it. */
+struct counting_clock {
+    struct tkw_clock clock;
+    const struct tkw_clock *behind;
+    atomic_uint waits;
+    atomic_uint aims;
+};
+
+static uint64_t counting_now(void *context)
+{
+    const struct tkw_clock *behind = ((struct counting_clock *)context)->behind;
+    return behind->now(behind->context);
+}
+
+static void counting_wait(void *context, uint64_t time)
+{
+    struct counting_clock *self = context;
+    atomic_fetch_add(&self->waits, 1);
+    self->behind->wait_until(self->behind->context, time);
+}
+
+static void counting_wake(void *context)
+{
+    const struct tkw_clock *behind = ((struct counting_clock *)context)->behind;
+    behind->wake(behind->context);
+}
+
+static int counting_fd(void *context)
+{
+    const struct tkw_clock *behind = ((struct counting_clock *)context)->behind;
+    return behind->fd(behind->context);
+}
+
+static void counting_aim(void *context, uint64_t time)
+{
+    struct counting_clock *self = context;
+    atomic_fetch_add(&self->aims, 1);
+    self->behind->aim(self->behind->context, time);
+}
+
+static void scene_open_counting(struct scene *scene,
+                                struct counting_clock *counting,
+                                enum tkw_driver driver)
+{
+    struct tkw_hand *hand;
+    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
+    *counting = (struct counting_clock){.behind = tkw_hand_clock(hand)};
+    counting->clock = (struct tkw_clock){.now = counting_now,
+                                         .wait_until = counting_wait,
+                                         .wake = counting_wake,
+                                         .fd = counting_fd,
+                                         .aim = counting_aim,
+                                         .context = counting};
+    scene_open(scene, 1000,
+               (struct tkw_service_config){.tick_ns = 10,
+                                           .shards = 1,
+                                           .driver = driver,
+                                           .clock = &counting->clock});
+    scene->hand = hand;
+}
+
+enum { CHAIN = 1000 };
+
+static void arm_itself_a_thousand_times(struct probe *probe)
+{
+    if (ran(probe) + 1 < CHAIN)
+        arm_itself_for_now(probe);
+    else
+        sem_post(&probe->gate->entered);
+}
+
+/* Each link of a chain of zero delays is a pass of its own.  A driver that
+ * slept between two passes, until a time that has come, would take 100 times as
+ * long. */
+static void a_chain_of_zero_delays_does_not_sleep(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct counting_clock counting;
+    struct gate gate;
+    struct probe chain = {.act = arm_itself_a_thousand_times, .gate = &gate};
+    gate_init(&gate);
+    scene_open_counting(&scene, &counting, TKW_DRIVER_THREAD);
+    probe_arm(&scene, &chain, 0);
+    gate_await(&gate);
+    assert_in_range(atomic_load(&counting.waits), 0, 10);
+    scene_close(&scene);
+}
+
+/* Nor is the descriptor aimed anew for each of them. */
+static void a_chain_of_zero_delays_leaves_the_descriptor_alone(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct counting_clock counting;
+    struct gate gate;
+    struct probe chain = {.act = arm_itself_a_thousand_times, .gate = &gate};
+    gate_init(&gate);
+    scene_open_counting(&scene, &counting, TKW_DRIVER_NONE);
+    int fd = tkw_service_fd(scene.service);
+    probe_arm(&scene, &chain, 0);
+    for (unsigned runs = 0; runs < CHAIN; runs++) {
+        assert_true(is_readable(fd));
+        assert_int_equal(tkw_service_run(scene.service, 0), 1);
+    }
+    assert_false(is_readable(fd));
+    assert_in_range(atomic_load(&counting.aims), 2, 10);
+    scene_close(&scene);
+}
+
 static void *arm_for_now(void *argument)
 {
     struct probe *probe = argument;
@@ -195,6 +323,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_timer_that_arms_itself_for_now_is_called_once_a_run),
+        cmocka_unit_test(once_a_run_also_after_a_budget_ran_out),
+        cmocka_unit_test(a_chain_of_zero_delays_does_not_sleep),
+        cmocka_unit_test(a_chain_of_zero_delays_leaves_the_descriptor_alone),
         cmocka_unit_test(every_shard_is_visited_before_it_is_called_again),
         cmocka_unit_test(a_busy_shard_keeps_no_other_waiting_for_the_next_tick),
         cmocka_unit_test(the_last_whole_tick_is_not_never),

@@ -4,6 +4,7 @@
  * comes while it is running.
  */
 #include "executor_support.h"
+#include "service_inner.h"
 
 /* An allocator that refuses.  Memory for jobs and records comes in pieces of a
    megabyte or more, what is in slots in smaller ones. */
@@ -351,6 +352,43 @@ static void what_is_held_is_not_handed_over(void **state)
     gate_done(&gate);
 }
 
+/* Entries that the service's pool has looked at so far. */
+static uint64_t looks(const struct scene *scene)
+{
+    return tkw_pool_counters(scene->service->shards[0]->pool).looks;
+}
+
+/* A pass that files all timers anew, because a wall clock was set back, does
+ * not sweep for each of them when memory is refused. */
+static void a_clock_is_followed_without_sweeping_for_memory(void **state)
+{
+    (void)state;
+    enum { COUNT = 50000 };
+    static tkw_handle handles[COUNT];
+    struct scene scene;
+    struct starved starved;
+    struct tkw_service_config config = hands(0, 0, NULL);
+    starved_init(&starved);
+    config.driver = TKW_DRIVER_NONE;
+    config.allocator = &starved.allocator;
+    scene_open_wall(&scene, HOUR, config);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(
+            tkw_service_arm(scene.service, &handles[i], HOUR,
+                            (struct tkw_task){.callback = nothing}),
+            0);
+    fill(&scene, &starved, SLOTS);
+    for (size_t i = 0; i < COUNT; i += 100)
+        assert_int_equal(tkw_service_cancel(scene.service, handles[i]), 1);
+    for (unsigned i = 0; i < 10; i++)
+        assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    uint64_t before = looks(&scene);
+    tkw_hand_set(scene.hand, HOUR / 2);
+    assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    assert_in_range(looks(&scene) - before, 0, COUNT);
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +401,7 @@ int main(void)
         cmocka_unit_test(postponing_before_the_first_run_loses_nothing),
         cmocka_unit_test(arming_again_in_a_worker_needs_room),
         cmocka_unit_test(what_is_held_is_not_handed_over),
+        cmocka_unit_test(a_clock_is_followed_without_sweeping_for_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,9 +34,11 @@
  *     nothing changed;
  *   - the memory of cancelled timers is used again.  Arming and advancing
  *     collect it in small steps, so that the pool never holds more dead timers
- *     than armed ones, plus a constant.  If the allocator refuses, arming and
- *     reserving first collect what cancelled timers have left, about a thousand
- *     of them a call; a call after -ENOMEM goes on where the last one stopped.
+ *     than armed ones, plus a constant.  If the allocator refuses, arming looks
+ *     at about a thousand entries, and collects those of cancelled timers,
+ *     before it returns -ENOMEM.  The next call goes on where it stopped: where
+ *     few timers were cancelled, several calls may be refused before one
+ *     succeeds.
  *
  * Limits.  Cancelling and postponing leave an 8-byte entry in the timer's slot.
  * On the lowest level the slot of a tick is handled as a whole when that tick
@@ -257,7 +259,10 @@ TKW_EXPORT const struct tkw_dial *tkw_pool_dial(const struct tkw_pool *pool);
 
 /*
  * Make sure that the next `n` armings, first or again, cannot fail for lack of
- * memory.  Returns 0 or -ENOMEM.
+ * memory.  Returns 0 or -ENOMEM.  It asks for somewhat more than `n` armings
+ * take, so at the limit of memory it may return -ENOMEM though an arming still
+ * succeeds.  Where the allocator refuses it looks at about `n` entries, and a
+ * thousand more, to collect those of cancelled timers.
  */
 TKW_EXPORT int tkw_pool_reserve(struct tkw_pool *pool, size_t n);
 

@@ -111,7 +111,8 @@ enum tkw_executor {
 enum tkw_missed {
     TKW_SKIP,  /* nothing; the next call is at the next whole period */
     TKW_BURST, /* each gets its call, one after the other, until all had it;
-                  if they take longer than the period, for ever */
+                  if they take longer than the period, for ever; without a
+                  driver, one in each tkw_service_run() */
     TKW_DELAY, /* the next call is a period from now, and all others follow,
                   if a whole period or more was missed; a call that is late by
                   less than a period moves nothing (tokio's Delay moves all
@@ -518,9 +519,11 @@ TKW_EXPORT size_t tkw_service_trace(struct tkw_service *service, char *text,
  * Without a driver: call what is due, at most `budget` callbacks (0: no
  * bound), in the calling thread; or hand it over to workers or to `submit`,
  * which counts as calling it.  Close the service only when this has returned.
- * A timer that is armed during the call, for now, is called by the next call:
- * so a timer that arms itself for now is called once per call.  Nothing is
- * called once the service was stopped.  *Any thread, not in a callback*.
+ * What is armed during the call, for now, is left to the next call, so that
+ * this one ends: a timer that arms itself for now is called once per call.
+ * (Where thousands are due, a timer that one callback arms for now may be
+ * called by the same call.)  Nothing is called once the service was stopped.
+ * *Any thread, not in a callback*.
  *
  * Returns how many were called, or
  *   -EINVAL  the service has a driver, or the budget is negative;
