@@ -24,8 +24,8 @@ static struct way *way_open(size_t keys)
 {
     struct way *way = bench_memory(sizeof *way);
     /* All rounds do the same. */
-    struct hash_secret secret = hash_secret_of((uint64_t[2]){1, 2}, NULL);
-    if (table_open(&way->places, &allocator_plain, secret) != 0)
+    struct hash_secret secret = tkw__hash_secret_of((uint64_t[2]){1, 2}, NULL);
+    if (tkw__table_open(&way->places, &tkw__allocator_plain, secret) != 0)
         abort();
     way->heap = make(keys);
     way->keys = bench_memory(keys * sizeof *way->keys);
@@ -42,7 +42,7 @@ static void way_close(struct way *way)
     free(way->spare);
     free(way->keys);
     unmake(way->heap);
-    table_close(&way->places);
+    tkw__table_close(&way->places);
     free(way);
 }
 
@@ -50,7 +50,7 @@ static void add(struct way *way, struct tkw_key key, uint64_t hash,
                 uint64_t now)
 {
     struct table_slot *slot;
-    if (table_insert(&way->places, &slot, key, hash) != 0)
+    if (tkw__table_insert(&way->places, &slot, key, hash) != 0)
         abort();
     uint32_t id = way->spare[--way->spare_count];
     slot->value[0] = id;
@@ -76,7 +76,8 @@ static size_t way_expire_some(struct way *way, uint64_t now)
     for (uint32_t id; count < 64 && (id = pop(way->heap)) != NO_TIMER;) {
         struct tkw_key key = tkw_key_number(way->keys[id]);
         uint64_t hash = table_hash(&way->places, key);
-        table_remove(&way->places, table_find(&way->places, key, hash), hash);
+        tkw__table_remove(&way->places, table_find(&way->places, key, hash),
+                          hash);
         way->spare[way->spare_count++] = id;
         count++;
     }

@@ -21,16 +21,16 @@ static struct way *way_open(size_t keys)
 {
     struct way *way = bench_memory(sizeof *way);
     /* All rounds do the same. */
-    struct hash_secret secret = hash_secret_of((uint64_t[2]){1, 2}, NULL);
+    struct hash_secret secret = tkw__hash_secret_of((uint64_t[2]){1, 2}, NULL);
     (void)keys; /* it grows */
-    if (table_open(&way->last_heard, &allocator_plain, secret) != 0)
+    if (tkw__table_open(&way->last_heard, &tkw__allocator_plain, secret) != 0)
         abort();
     return way;
 }
 
 static void way_close(struct way *way)
 {
-    table_close(&way->last_heard);
+    tkw__table_close(&way->last_heard);
     free(way);
 }
 
@@ -38,7 +38,8 @@ static inline void way_touch(struct way *way, struct tkw_key key, uint64_t now)
 {
     uint64_t hash = table_hash(&way->last_heard, key);
     struct table_slot *slot = table_find(&way->last_heard, key, hash);
-    if (slot == NULL && table_insert(&way->last_heard, &slot, key, hash) != 0)
+    if (slot == NULL &&
+        tkw__table_insert(&way->last_heard, &slot, key, hash) != 0)
         abort();
     slot->value[0] = now;
 }
@@ -46,9 +47,9 @@ static inline void way_touch(struct way *way, struct tkw_key key, uint64_t now)
 static void drop(struct table *table, struct table_slot *slot)
 {
     struct table_bytes *bytes =
-        table_remove(table, slot, table_hash(table, slot_key(slot)));
+        tkw__table_remove(table, slot, table_hash(table, slot_key(slot)));
     if (bytes != NULL)
-        table_release_bytes(table, bytes);
+        tkw__table_release_bytes(table, bytes);
 }
 
 static size_t scan_segment(struct way *way, struct table_segment *segment,

@@ -52,9 +52,9 @@ static struct way *way_open(const struct purgatory_setting *setting)
     /* Threads that are just adding may hold one each. */
     size_t room = setting->outstanding + 16;
     struct way *way = bench_memory(sizeof *way);
-    struct hash_secret secret = hash_secret_of((uint64_t[2]){0}, way);
+    struct hash_secret secret = tkw__hash_secret_of((uint64_t[2]){0}, way);
     pthread_mutex_init(&way->mutex, NULL);
-    trial_must(table_open(&way->lists, &allocator_plain, secret) == 0,
+    trial_must(tkw__table_open(&way->lists, &tkw__allocator_plain, secret) == 0,
                "there is no memory");
     way->heap = make(room);
     way->spare = bench_memory(room * sizeof *way->spare);
@@ -76,7 +76,8 @@ static void append(struct way *way, struct node *node, uint64_t number)
     struct tkw_key key = tkw_key_number(number);
     uint64_t hash = table_hash(&way->lists, key);
     struct table_slot *slot = table_find(&way->lists, key, hash);
-    trial_must(slot != NULL || table_insert(&way->lists, &slot, key, hash) == 0,
+    trial_must(slot != NULL ||
+                   tkw__table_insert(&way->lists, &slot, key, hash) == 0,
                "there is no memory");
     struct node *last = (struct node *)(uintptr_t)slot->value[LAST];
     node->previous = last;
@@ -112,7 +113,8 @@ static bool drop_if_empty(struct way *way, struct table_slot *slot)
 {
     if (slot->value[FIRST] != 0)
         return false;
-    table_remove(&way->lists, slot, table_hash(&way->lists, slot_key(slot)));
+    tkw__table_remove(&way->lists, slot,
+                      table_hash(&way->lists, slot_key(slot)));
     return true;
 }
 
@@ -120,7 +122,7 @@ static void purge(struct way *way)
 {
     uint64_t cursor = 0;
     for (struct table_slot *slot;
-         (slot = table_next(&way->lists, &cursor)) != NULL;) {
+         (slot = tkw__table_next(&way->lists, &cursor)) != NULL;) {
         struct node *following;
         for (struct node *node = first_of(slot); node != NULL;
              node = following) {

@@ -19,13 +19,13 @@ static void release_plain(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
-const struct tkw_allocator allocator_plain = {
+const struct tkw_allocator tkw__allocator_plain = {
     .allocate = allocate_plain,
     .release = release_plain,
 };
 
-const char *config_fault(const uint64_t reserved[4],
-                         const struct tkw_allocator *allocator)
+const char *tkw__config_fault(const uint64_t reserved[4],
+                              const struct tkw_allocator *allocator)
 {
     for (int i = 0; i < 4; i++)
         if (reserved[i] != 0)

@@ -6,15 +6,11 @@
 
 #include <tickwheel/pool.h>
 
-/* A static library shows these names to the linker: let them be ours. */
-#define allocator_plain tkw_inner_allocator_plain
-#define config_fault tkw_inner_config_fault
-
-extern const struct tkw_allocator allocator_plain;
+extern const struct tkw_allocator tkw__allocator_plain;
 
 /* What is wrong with what every configuration has, or NULL: an allocator, of
  * which NULL is the plain one, and fields for times to come. */
-const char *config_fault(const uint64_t reserved[4],
-                         const struct tkw_allocator *allocator);
+const char *tkw__config_fault(const uint64_t reserved[4],
+                              const struct tkw_allocator *allocator);
 
 #endif

@@ -50,7 +50,7 @@ static void monotonic_wait_until(void *context, uint64_t time)
     struct sleeper *sleeper = context;
     sync_lock(&sleeper->mutex);
     if (!sleeper->woken)
-        sync_wait_until(&sleeper->cond, &sleeper->mutex, time);
+        tkw__sync_wait_until(&sleeper->cond, &sleeper->mutex, time);
     sleeper->woken = false;
     sync_unlock(&sleeper->mutex);
 }
@@ -145,8 +145,8 @@ static int open_descriptors(struct sleeper *sleeper)
     return 0;
 }
 
-int clock_open(struct tkw_clock *clock, enum tkw_clock_kind kind,
-               const struct tkw_allocator *allocator)
+int tkw__clock_open(struct tkw_clock *clock, enum tkw_clock_kind kind,
+                    const struct tkw_allocator *allocator)
 {
     struct sleeper *sleeper =
         allocator->allocate(allocator->context, sizeof *sleeper);
@@ -171,11 +171,12 @@ int clock_open(struct tkw_clock *clock, enum tkw_clock_kind kind,
         }
     }
     sync_mutex_init(&sleeper->mutex);
-    sync_cond_init(&sleeper->cond);
+    tkw__sync_cond_init(&sleeper->cond);
     return 0;
 }
 
-void clock_close(struct tkw_clock *clock, const struct tkw_allocator *allocator)
+void tkw__clock_close(struct tkw_clock *clock,
+                      const struct tkw_allocator *allocator)
 {
     struct sleeper *sleeper = clock->context;
     if (sleeper->timer >= 0) {

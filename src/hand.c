@@ -103,7 +103,7 @@ static void hand_aim(void *context, uint64_t time)
 
 int tkw_hand_open(struct tkw_hand **hand, uint64_t now_ns)
 {
-    struct tkw_hand *made = allocator_plain.allocate(NULL, sizeof *made);
+    struct tkw_hand *made = tkw__allocator_plain.allocate(NULL, sizeof *made);
     if (made == NULL)
         return -ENOMEM;
     *made = (struct tkw_hand){
@@ -114,7 +114,7 @@ int tkw_hand_open(struct tkw_hand **hand, uint64_t now_ns)
         .aimed = UINT64_MAX,
     };
     sync_mutex_init(&made->mutex);
-    sync_cond_init(&made->cond);
+    tkw__sync_cond_init(&made->cond);
     *hand = made;
     return 0;
 }
@@ -127,7 +127,7 @@ void tkw_hand_close(struct tkw_hand *hand)
         close(hand->fd);
     sync_mutex_destroy(&hand->mutex);
     sync_cond_destroy(&hand->cond);
-    allocator_plain.release(NULL, hand, sizeof *hand);
+    tkw__allocator_plain.release(NULL, hand, sizeof *hand);
 }
 
 const struct tkw_clock *tkw_hand_clock(const struct tkw_hand *hand)

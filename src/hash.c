@@ -20,7 +20,7 @@ static void draw(struct hash_secret *secret, const void *salt)
     secret->word[1] = hash_bytes(&given, &number, sizeof number);
 }
 
-struct hash_secret hash_secret_of(const uint64_t *given, const void *salt)
+struct hash_secret tkw__hash_secret_of(const uint64_t *given, const void *salt)
 {
     struct hash_secret secret = {.word = {given[0], given[1]}};
     if (given[0] == 0 && given[1] == 0)

@@ -31,11 +31,10 @@ struct hash_state {
 };
 
 /* hash.c */
-#define hash_secret_of tkw_inner_hash_secret_of
 
 /* The secret of a configuration; {0}: of what the system gives every process at
  * its start, another for each `salt`. */
-struct hash_secret hash_secret_of(const uint64_t *given, const void *salt);
+struct hash_secret tkw__hash_secret_of(const uint64_t *given, const void *salt);
 
 static inline uint64_t hash_turn(uint64_t word, unsigned bits)
 {

@@ -42,7 +42,7 @@ const char *tkw_idle_config_fault(const struct tkw_idle_config *config)
 {
     if (config == NULL)
         return NULL;
-    const char *fault = config_fault(config->reserved, config->allocator);
+    const char *fault = tkw__config_fault(config->reserved, config->allocator);
     if (fault != NULL)
         return fault;
     if (config->keys_max > TKW_POOL_TIMERS_MAX)
@@ -53,7 +53,7 @@ const char *tkw_idle_config_fault(const struct tkw_idle_config *config)
 static int open_parts(struct tkw_idle *idle,
                       const struct tkw_idle_config *config)
 {
-    struct hash_secret secret = hash_secret_of(config->secret, idle);
+    struct hash_secret secret = tkw__hash_secret_of(config->secret, idle);
     struct tkw_pool_config pool_config = {
         .geometry = config->geometry,
         .start = tkw_tick_now(config->start_ns, idle->tick_ns),
@@ -62,7 +62,7 @@ static int open_parts(struct tkw_idle *idle,
     int error = tkw_pool_open(&idle->pool, &pool_config);
     if (error != 0)
         return error;
-    error = table_open(&idle->table, idle->table.allocator, secret);
+    error = tkw__table_open(&idle->table, idle->table.allocator, secret);
     if (error != 0)
         tkw_pool_close(idle->pool);
     return error;
@@ -76,7 +76,7 @@ int tkw_idle_open(struct tkw_idle **idle, const struct tkw_idle_config *config)
     if (tkw_idle_config_fault(config) != NULL)
         return -EINVAL;
     const struct tkw_allocator *allocator =
-        config->allocator != NULL ? config->allocator : &allocator_plain;
+        config->allocator != NULL ? config->allocator : &tkw__allocator_plain;
     struct tkw_idle *made =
         allocator->allocate(allocator->context, sizeof *made);
     if (made == NULL)
@@ -116,7 +116,7 @@ static struct table_bytes *unchain(struct table_bytes **first)
 static void free_chain(struct tkw_idle *idle, struct table_bytes **first)
 {
     for (struct table_bytes *bytes; (bytes = unchain(first)) != NULL;)
-        table_release_bytes(&idle->table, bytes);
+        tkw__table_release_bytes(&idle->table, bytes);
 }
 
 /* Free the bytes of a key, unless a walk may be looking at them. */
@@ -125,15 +125,15 @@ static void let_go(struct tkw_idle *idle, struct table_bytes *bytes)
     if (idle->walks > 0)
         chain(&idle->forgotten, bytes);
     else
-        table_release_bytes(&idle->table, bytes);
+        tkw__table_release_bytes(&idle->table, bytes);
 }
 
-void idle_begin_walk(struct tkw_idle *idle)
+void tkw__idle_begin_walk(struct tkw_idle *idle)
 {
     idle->walks++;
 }
 
-void idle_end_walk(struct tkw_idle *idle)
+void tkw__idle_end_walk(struct tkw_idle *idle)
 {
     if (--idle->walks == 0)
         free_chain(idle, &idle->forgotten);
@@ -145,7 +145,7 @@ void tkw_idle_close(struct tkw_idle *idle)
         return;
     const struct tkw_allocator *allocator = idle->table.allocator;
     free_chain(idle, &idle->told);
-    table_close(&idle->table);
+    tkw__table_close(&idle->table);
     tkw_pool_close(idle->pool);
     allocator->release(allocator->context, idle, sizeof *idle);
 }
@@ -174,8 +174,8 @@ static uint64_t tick_begin_ns(const struct tkw_idle *idle, tkw_tick tick)
                                              : tick * idle->tick_ns;
 }
 
-uint64_t idle_due_ns(const struct tkw_idle *idle, uint64_t last_ns,
-                     uint64_t limit_ns)
+uint64_t tkw__idle_due_ns(const struct tkw_idle *idle, uint64_t last_ns,
+                          uint64_t limit_ns)
 {
     uint64_t limit = limit_kept(idle, limit_ns);
     return tick_begin_ns(idle, silent_tick(idle, last_ns, limit));
@@ -192,22 +192,22 @@ static bool is_room(struct tkw_idle *idle, uint32_t count)
     size_t owed = idle->table.count + ROOM;
     if (owed > idle->moved)
         owed = (size_t)idle->moved;
-    if (pool_reserve(idle->pool, owed + LOOKS + ROOM, 0) == 0)
+    if (tkw__pool_reserve(idle->pool, owed + LOOKS + ROOM, 0) == 0)
         idle->room = ROOM;
-    else if (pool_reserve(idle->pool, owed + LOOKS + count,
-                          POOL_RECLAIM_STEPS) == 0)
+    else if (tkw__pool_reserve(idle->pool, owed + LOOKS + count,
+                               POOL_RECLAIM_STEPS) == 0)
         idle->room = count;
     return idle->room >= count;
 }
 
-int idle_add(struct tkw_idle *idle, const struct tkw_silent *wish,
-             uint64_t hash)
+int tkw__idle_add(struct tkw_idle *idle, const struct tkw_silent *wish,
+                  uint64_t hash)
 {
     if (idle->table.count >= idle->keys_max)
         return -EAGAIN;
     struct table_slot *slot;
     if (!is_room(idle, 1) ||
-        table_insert(&idle->table, &slot, wish->key, hash) != 0)
+        tkw__table_insert(&idle->table, &slot, wish->key, hash) != 0)
         return -ENOMEM;
 
     uint64_t limit = limit_kept(idle, wish->limit_ns);
@@ -227,8 +227,8 @@ int idle_add(struct tkw_idle *idle, const struct tkw_silent *wish,
     return 1;
 }
 
-bool idle_refresh(struct tkw_idle *idle, struct tkw_key key, uint64_t hash,
-                  uint64_t now_ns)
+bool tkw__idle_refresh(struct tkw_idle *idle, struct tkw_key key, uint64_t hash,
+                       uint64_t now_ns)
 {
     struct table_slot *slot = table_find(&idle->table, key, hash);
     if (slot == NULL)
@@ -238,12 +238,12 @@ bool idle_refresh(struct tkw_idle *idle, struct tkw_key key, uint64_t hash,
     return true;
 }
 
-int idle_touch_limit(struct tkw_idle *idle, const struct tkw_silent *wish,
-                     uint64_t hash)
+int tkw__idle_touch_limit(struct tkw_idle *idle, const struct tkw_silent *wish,
+                          uint64_t hash)
 {
     struct table_slot *slot = table_find(&idle->table, wish->key, hash);
     if (slot == NULL)
-        return idle_add(idle, wish, hash);
+        return tkw__idle_add(idle, wish, hash);
 
     uint64_t last_ns = slot->value[IDLE_LAST];
     if (wish->last_ns > last_ns)
@@ -271,9 +271,9 @@ int tkw_idle_touch(struct tkw_idle *idle, struct tkw_key key, uint64_t now_ns)
     if (!table_key_is_sound(key))
         return -EINVAL;
     uint64_t hash = table_hash(&idle->table, key);
-    if (idle_refresh(idle, key, hash, now_ns))
+    if (tkw__idle_refresh(idle, key, hash, now_ns))
         return 0;
-    return idle_add(idle, &(struct tkw_silent){key, now_ns, 0}, hash);
+    return tkw__idle_add(idle, &(struct tkw_silent){key, now_ns, 0}, hash);
 }
 
 int tkw_idle_touch_limit(struct tkw_idle *idle, struct tkw_key key,
@@ -282,16 +282,16 @@ int tkw_idle_touch_limit(struct tkw_idle *idle, struct tkw_key key,
     if (!table_key_is_sound(key))
         return -EINVAL;
     struct tkw_silent wish = {key, now_ns, limit_ns};
-    return idle_touch_limit(idle, &wish, table_hash(&idle->table, key));
+    return tkw__idle_touch_limit(idle, &wish, table_hash(&idle->table, key));
 }
 
-bool idle_forget(struct tkw_idle *idle, struct tkw_key key, uint64_t hash)
+bool tkw__idle_forget(struct tkw_idle *idle, struct tkw_key key, uint64_t hash)
 {
     struct table_slot *slot = table_find(&idle->table, key, hash);
     if (slot == NULL)
         return false;
     tkw_pool_cancel(idle->pool, slot->value[IDLE_TIMER]);
-    struct table_bytes *bytes = table_remove(&idle->table, slot, hash);
+    struct table_bytes *bytes = tkw__table_remove(&idle->table, slot, hash);
     if (bytes != NULL)
         let_go(idle, bytes);
     idle->figures.forgotten++;
@@ -301,14 +301,14 @@ bool idle_forget(struct tkw_idle *idle, struct tkw_key key, uint64_t hash)
 bool tkw_idle_forget(struct tkw_idle *idle, struct tkw_key key)
 {
     return table_key_is_sound(key) &&
-           idle_forget(idle, key, table_hash(&idle->table, key));
+           tkw__idle_forget(idle, key, table_hash(&idle->table, key));
 }
 
 bool tkw_idle_refresh(struct tkw_idle *idle, struct tkw_key key,
                       uint64_t now_ns)
 {
     return table_key_is_sound(key) &&
-           idle_refresh(idle, key, table_hash(&idle->table, key), now_ns);
+           tkw__idle_refresh(idle, key, table_hash(&idle->table, key), now_ns);
 }
 
 static struct tkw_silent describe(const struct table_slot *slot)
@@ -321,8 +321,8 @@ static struct tkw_silent describe(const struct table_slot *slot)
     };
 }
 
-bool idle_query(const struct tkw_idle *idle, struct tkw_key key, uint64_t hash,
-                struct tkw_silent *silent)
+bool tkw__idle_query(const struct tkw_idle *idle, struct tkw_key key,
+                     uint64_t hash, struct tkw_silent *silent)
 {
     const struct table_slot *slot = table_find(&idle->table, key, hash);
     if (slot != NULL && silent != NULL)
@@ -334,7 +334,7 @@ bool tkw_idle_query(const struct tkw_idle *idle, struct tkw_key key,
                     struct tkw_silent *silent)
 {
     return table_key_is_sound(key) &&
-           idle_query(idle, key, table_hash(&idle->table, key), silent);
+           tkw__idle_query(idle, key, table_hash(&idle->table, key), silent);
 }
 
 /* The hash of the key that a timer is of. */
@@ -373,7 +373,7 @@ static bool look(struct tkw_idle *idle, const struct tkw_shot *shot,
     }
     tkw_pool_cancel(idle->pool, shot->handle); /* lets go of it */
     *silent = describe(slot);
-    struct table_bytes *bytes = table_remove(&idle->table, slot, hash);
+    struct table_bytes *bytes = tkw__table_remove(&idle->table, slot, hash);
     if (bytes != NULL)
         chain(&idle->told, bytes);
     idle->figures.expired++;
@@ -463,12 +463,12 @@ bool tkw_idle_walk(const struct tkw_idle *idle, struct tkw_idle_cursor *walk,
 
 bool tkw_idle_check(const struct tkw_idle *idle)
 {
-    if (!table_check(&idle->table) || !tkw_pool_check(idle->pool) ||
+    if (!tkw__table_check(&idle->table) || !tkw_pool_check(idle->pool) ||
         tkw_pool_count(idle->pool) != idle->table.count)
         return false;
     uint64_t cursor = 0;
     const struct table_slot *slot;
-    while ((slot = table_next(&idle->table, &cursor)) != NULL) {
+    while ((slot = tkw__table_next(&idle->table, &cursor)) != NULL) {
         struct tkw_shot shot;
         enum tkw_state state =
             tkw_pool_query(idle->pool, slot->value[IDLE_TIMER], &shot);

@@ -71,7 +71,7 @@ const char *tkw_monitor_config_fault(const struct tkw_monitor_config *config)
 {
     if (config == NULL)
         return "there is no configuration";
-    const char *fault = config_fault(config->reserved, NULL);
+    const char *fault = tkw__config_fault(config->reserved, NULL);
     if (fault != NULL)
         return fault;
     if (config->on_silent == NULL)
@@ -183,7 +183,7 @@ int tkw_monitor_open(struct tkw_monitor **monitor, struct tkw_service *service,
         return -EINVAL;
     struct tkw_idle_config idle = config->idle;
     const struct tkw_allocator *allocator =
-        idle.allocator != NULL ? idle.allocator : &allocator_plain;
+        idle.allocator != NULL ? idle.allocator : &tkw__allocator_plain;
     uint32_t shards = config->shards != 0
                           ? config->shards
                           : SHARDS_EACH * processors(SHARDS_MAX / SHARDS_EACH);
@@ -200,7 +200,7 @@ int tkw_monitor_open(struct tkw_monitor **monitor, struct tkw_service *service,
     };
 
     /* All shards have one secret, so that a key is hashed once. */
-    struct hash_secret secret = hash_secret_of(idle.secret, made);
+    struct hash_secret secret = tkw__hash_secret_of(idle.secret, made);
     memcpy(idle.secret, secret.word, sizeof idle.secret);
     idle.start_ns = tkw_service_now(service);
     idle.keys_max = 0;
@@ -288,10 +288,10 @@ static int touch_new(struct shard *shard, const struct tkw_silent *wish,
 {
     if (!count_in(shard->monitor))
         return -EAGAIN;
-    int answer =
-        wake_by(shard, idle_due_ns(shard->idle, wish->last_ns, wish->limit_ns));
+    int answer = wake_by(
+        shard, tkw__idle_due_ns(shard->idle, wish->last_ns, wish->limit_ns));
     if (answer == 0)
-        answer = idle_add(shard->idle, wish, hash);
+        answer = tkw__idle_add(shard->idle, wish, hash);
     if (answer != 1)
         count_out(shard->monitor, 1);
     return answer;
@@ -305,7 +305,7 @@ int tkw_monitor_touch(struct tkw_monitor *monitor, struct tkw_key key)
     struct shard *shard = shard_of(monitor, key, &hash);
     struct tkw_silent wish = {key, lock_to_touch(shard), 0};
     int answer = 0;
-    if (!idle_refresh(shard->idle, key, hash, wish.last_ns))
+    if (!tkw__idle_refresh(shard->idle, key, hash, wish.last_ns))
         answer = touch_new(shard, &wish, hash);
     shard_unlock(shard);
     return answer;
@@ -320,11 +320,11 @@ int tkw_monitor_touch_limit(struct tkw_monitor *monitor, struct tkw_key key,
     struct shard *shard = shard_of(monitor, key, &hash);
     struct tkw_silent wish = {key, lock_to_touch(shard), limit_ns};
     int answer;
-    if (idle_query(shard->idle, key, hash, NULL)) {
-        answer =
-            wake_by(shard, idle_due_ns(shard->idle, wish.last_ns, limit_ns));
+    if (tkw__idle_query(shard->idle, key, hash, NULL)) {
+        answer = wake_by(shard,
+                         tkw__idle_due_ns(shard->idle, wish.last_ns, limit_ns));
         if (answer == 0)
-            answer = idle_touch_limit(shard->idle, &wish, hash);
+            answer = tkw__idle_touch_limit(shard->idle, &wish, hash);
     } else {
         answer = touch_new(shard, &wish, hash);
     }
@@ -339,7 +339,7 @@ bool tkw_monitor_refresh(struct tkw_monitor *monitor, struct tkw_key key)
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);
     uint64_t now_ns = lock_to_touch(shard);
-    bool is_held = idle_refresh(shard->idle, key, hash, now_ns);
+    bool is_held = tkw__idle_refresh(shard->idle, key, hash, now_ns);
     shard_unlock(shard);
     return is_held;
 }
@@ -351,7 +351,7 @@ bool tkw_monitor_forget(struct tkw_monitor *monitor, struct tkw_key key)
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);
     shard_lock(shard);
-    bool was_held = idle_forget(shard->idle, key, hash);
+    bool was_held = tkw__idle_forget(shard->idle, key, hash);
     if (was_held)
         count_out(monitor, 1);
     shard_unlock(shard);
@@ -366,7 +366,7 @@ bool tkw_monitor_query(struct tkw_monitor *monitor, struct tkw_key key,
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);
     shard_lock(shard);
-    bool is_held = idle_query(shard->idle, key, hash, silent);
+    bool is_held = tkw__idle_query(shard->idle, key, hash, silent);
     shard_unlock(shard);
     if (is_held && silent != NULL)
         silent->key = key; /* the tracker's own bytes may go any time */
@@ -391,7 +391,7 @@ static void walk_shard(struct shard *shard, tkw_on_silent *each, void *context)
     struct sync_self *self = sync_self();
     struct sync_frame frame = {shard->monitor, 0, self->inside};
     shard_lock(shard);
-    idle_begin_walk(shard->idle);
+    tkw__idle_begin_walk(shard->idle);
     for (size_t count; (count = walk_on(shard, &walk, silent)) > 0;) {
         shard_unlock(shard);
         order_assert_free();
@@ -400,7 +400,7 @@ static void walk_shard(struct shard *shard, tkw_on_silent *each, void *context)
         self->inside = frame.outer;
         shard_lock(shard);
     }
-    idle_end_walk(shard->idle);
+    tkw__idle_end_walk(shard->idle);
     shard_unlock(shard);
 }
 

@@ -28,7 +28,7 @@ static int open_slots(struct tkw_pool *pool)
     uint64_t words = occupancy_words(&pool->dial);
     uint64_t bytes = slots * sizeof(struct slot) + words * sizeof(uint64_t);
     pool->arena_bytes = bytes <= SIZE_MAX ? (size_t)bytes : SIZE_MAX;
-    pool->arena = pool_allocate(pool, pool->arena_bytes);
+    pool->arena = tkw__pool_allocate(pool, pool->arena_bytes);
     if (pool->arena == NULL)
         return -ENOMEM;
     memset(pool->arena, 0, pool->arena_bytes);
@@ -42,7 +42,7 @@ static int open_slots(struct tkw_pool *pool)
         ring->first = 2 * level->first;
         ring->occupancy = word;
         ring->falling = UINT64_MAX;
-        ring_update(pool, i);
+        tkw__ring_update(pool, i);
         word += bits_words(ring->size);
     }
     pool->slots = (struct slot *)(void *)word;
@@ -54,7 +54,7 @@ const char *tkw_pool_config_fault(const struct tkw_pool_config *config)
 {
     if (config == NULL)
         return NULL;
-    const char *fault = config_fault(config->reserved, config->allocator);
+    const char *fault = tkw__config_fault(config->reserved, config->allocator);
     if (fault != NULL)
         return fault;
     if (config->timers_max > TKW_POOL_TIMERS_MAX)
@@ -71,7 +71,7 @@ int tkw_pool_open(struct tkw_pool **pool, const struct tkw_pool_config *config)
         return -EINVAL;
 
     const struct tkw_allocator *allocator =
-        config->allocator != NULL ? config->allocator : &allocator_plain;
+        config->allocator != NULL ? config->allocator : &tkw__allocator_plain;
     struct tkw_pool *made =
         allocator->allocate(allocator->context, sizeof *made);
     if (made == NULL)
@@ -85,7 +85,7 @@ int tkw_pool_open(struct tkw_pool **pool, const struct tkw_pool_config *config)
     tkw_dial_init(&made->dial, &config->geometry, config->start, NULL);
     int error = open_slots(made);
     if (error == 0)
-        error = pool_memory_open(made);
+        error = tkw__pool_memory_open(made);
     if (error != 0) {
         tkw_pool_close(made);
         return error;
@@ -98,8 +98,8 @@ void tkw_pool_close(struct tkw_pool *pool)
 {
     if (pool == NULL)
         return;
-    pool_memory_close(pool);
-    pool_release(pool, pool->arena, pool->arena_bytes);
+    tkw__pool_memory_close(pool);
+    tkw__pool_release(pool, pool->arena, pool->arena_bytes);
     struct tkw_allocator allocator = pool->allocator;
     allocator.release(allocator.context, pool, sizeof *pool);
 }
@@ -231,7 +231,7 @@ static inline bool pop(struct tkw_pool *pool, struct tkw_shot *shot,
         pool->queued--;
         pool->counters.fired++;
         if (state == IS_DONE)
-            record_give_back(pool, index, timer);
+            tkw__record_give_back(pool, index, timer);
         return true;
     }
     return false;
@@ -295,7 +295,7 @@ const struct tkw_dial *tkw_pool_dial(const struct tkw_pool *pool)
     return &pool->dial;
 }
 
-int pool_reserve(struct tkw_pool *pool, size_t n, size_t steps)
+int tkw__pool_reserve(struct tkw_pool *pool, size_t n, size_t steps)
 {
     if (n > TKW_POOL_TIMERS_MAX)
         return -ENOMEM;
@@ -303,12 +303,12 @@ int pool_reserve(struct tkw_pool *pool, size_t n, size_t steps)
         return 0;
     /* And for the gaps that joining queues may leave meanwhile. */
     size_t gaps = (size_t)(pool_places(pool) + n) / (TKW_JOIN_CHUNKS - 1) + 1;
-    return pool_provide(pool, n + gaps, n, steps);
+    return tkw__pool_provide(pool, n + gaps, n, steps);
 }
 
 int tkw_pool_reserve(struct tkw_pool *pool, size_t n)
 {
-    return pool_reserve(pool, n, RECLAIM_STEPS + n / CHUNK_ENTRIES);
+    return tkw__pool_reserve(pool, n, RECLAIM_STEPS + n / CHUNK_ENTRIES);
 }
 
 bool tkw_pool_walk(const struct tkw_pool *pool, struct tkw_pool_cursor *walk,

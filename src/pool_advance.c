@@ -21,7 +21,7 @@ static inline void fire_one(struct tkw_pool *pool, uint64_t tick,
     }
     tkw_tick deadline = entry_deadline(pool, entry);
     if (deadline > tick) {
-        pool_file_anew(pool, 0, tick, entry, deadline);
+        tkw__pool_file_anew(pool, 0, tick, entry, deadline);
         return;
     }
     timer->word |= WORD_QUEUED;
@@ -49,7 +49,7 @@ static void fire_run(struct tkw_pool *pool, uint64_t tick,
         prefetch_ahead(pool, run, i);
         fire_one(pool, tick, run->entries[i]);
     }
-    pool_see(pool, run->count);
+    tkw__pool_see(pool, run->count);
 }
 
 /*
@@ -73,7 +73,7 @@ static size_t fire(struct tkw_pool *pool, uint64_t tick, size_t most)
         }
     }
     if (slot->chunks == 0)
-        pool_vacate(pool, place);
+        tkw__pool_vacate(pool, place);
     prefetch_tick(pool, tick + 1);
     return done;
 }
@@ -87,7 +87,7 @@ static bool empty_slot(struct tkw_pool *pool, uint32_t level, size_t *budget)
     if (slot->chunks == 0)
         return true;
     *budget -= level == 0 ? fire(pool, number, *budget)
-                          : pool_fall(pool, level, number, *budget);
+                          : tkw__pool_fall(pool, level, number, *budget);
     bool is_empty = slot->chunks == 0;
     pool->counters.visits += is_empty;
     return is_empty;
@@ -135,7 +135,7 @@ static RARE void update_rings(struct tkw_pool *pool)
     uint32_t i = 1;
     while (i < pool->dial.level_count &&
            pool->rings[i].hand != pool->dial.levels[i].hand)
-        ring_update(pool, i++);
+        tkw__ring_update(pool, i++);
 }
 
 /*
@@ -186,7 +186,7 @@ static uint64_t ring_next(const struct tkw_pool *pool, uint32_t level)
     return hand + bits_ahead(ring->occupancy, ring->size, here);
 }
 
-tkw_tick pool_next_slot(const struct tkw_pool *pool)
+tkw_tick tkw__pool_next_slot(const struct tkw_pool *pool)
 {
     tkw_tick next = TKW_NEVER;
     for (uint64_t busy = pool->busy; busy != 0; busy &= busy - 1) {
@@ -202,7 +202,7 @@ tkw_tick pool_next_slot(const struct tkw_pool *pool)
 static bool begin_next(struct tkw_pool *pool, tkw_tick now)
 {
     if (now >= pool->wake)
-        pool->wake = pool_next_slot(pool);
+        pool->wake = tkw__pool_next_slot(pool);
     if (now < pool->wake || pool->wake == TKW_NEVER)
         return false;
     begin_tick(pool, pool->wake);
@@ -228,10 +228,10 @@ static RARE bool advance_through(struct tkw_pool *pool, tkw_tick now,
         }
     }
     if (pool->now > before && pool->crowds != 0)
-        budget -= pool_spread(pool, pool->now - before, budget);
+        budget -= tkw__pool_spread(pool, pool->now - before, budget);
     if (pool_has_many_dead(pool) && budget >= CHUNK_ENTRIES)
-        pool_sweep(pool);
-    pool->quiet = pool_quiet_until(pool, pool->wake);
+        tkw__pool_sweep(pool);
+    pool->quiet = tkw__pool_quiet_until(pool, pool->wake);
     return true;
 }
 
@@ -254,11 +254,12 @@ tkw_tick tkw_pool_next(const struct tkw_pool *pool)
 {
     if (pool->is_mid_tick || pool->queued != 0)
         return pool->now;
-    tkw_tick next = pool_next_slot(pool);
+    tkw_tick next = tkw__pool_next_slot(pool);
     for (uint64_t crowds = pool->crowds & pool->busy; crowds != 0;
          crowds &= crowds - 1) {
         uint32_t level = (uint32_t)__builtin_ctzll(crowds);
-        tkw_tick share = pool_next_share(pool, level, ring_next(pool, level));
+        tkw_tick share =
+            tkw__pool_next_share(pool, level, ring_next(pool, level));
         if (share < next)
             next = share;
     }

@@ -6,18 +6,13 @@
 
 #include <tickwheel/pool.h>
 
-/* A static library shows these names to the linker: let them be ours. */
-#define pool_prefetch tkw_inner_pool_prefetch
-#define pool_prefetch_free tkw_inner_pool_prefetch_free
-#define pool_reserve tkw_inner_pool_reserve
-
 /* Prefetch what is known of a timer, any number being fine for a handle. */
-void pool_prefetch(const struct tkw_pool *pool, tkw_handle handle);
+void tkw__pool_prefetch(const struct tkw_pool *pool, tkw_handle handle);
 
 /* Prefetch places that timers will take: to be asked once for every so many of
  * them, if many are to be armed. */
 #define POOL_PREFETCHED 4
-void pool_prefetch_free(const struct tkw_pool *pool);
+void tkw__pool_prefetch_free(const struct tkw_pool *pool);
 
 /*
  * Like tkw_pool_reserve(), but when the allocator refuses, make no more than
@@ -25,6 +20,6 @@ void pool_prefetch_free(const struct tkw_pool *pool);
  * another way to go on, POOL_RECLAIM_STEPS for one that would have to give up.
  */
 #define POOL_RECLAIM_STEPS 16
-int pool_reserve(struct tkw_pool *pool, size_t n, size_t steps);
+int tkw__pool_reserve(struct tkw_pool *pool, size_t n, size_t steps);
 
 #endif

@@ -28,8 +28,8 @@ _Static_assert(POOL_RECLAIM_STEPS == RECLAIM_STEPS, "as many as arming makes");
 enum { LOOK_EVERY = TKW_SWEEP_SLACK / 4, SWEPT_EACH = 8 };
 
 /* Give a stream of a slot room; it may be the first thing in the slot. */
-RARE void slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
-                    struct stream *stream)
+RARE void tkw__slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
+                         struct stream *stream)
 {
     struct slot *slot = &pool->slots[place];
     if (slot->chunks == 0) {
@@ -39,7 +39,7 @@ RARE void slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
         pool->wake = 0;
     }
     pool->quiet = 0;
-    stream_open(pool, slot, stream);
+    tkw__stream_open(pool, slot, stream);
     if (slot->chunks >= TKW_CROWDED_CHUNKS && level > 0)
         pool->crowds |= UINT64_C(1) << level;
 }
@@ -74,7 +74,7 @@ static RARE int file_in_new_chunk(struct tkw_pool *pool, uint32_t level,
     if (is_arming && level > 0 && !pool->is_mid_tick &&
         number == pool->dial.levels[level].hand + 1 &&
         pool->slots[place].chunks >= TKW_CROWDED_CHUNKS)
-        pool_help(pool, level);
+        tkw__pool_help(pool, level);
     return 0;
 }
 
@@ -123,7 +123,7 @@ static inline int file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline,
 }
 
 /* The same for an entry that is on its way while others are: no help. */
-void pool_file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline)
+void tkw__pool_file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline)
 {
     file(pool, entry, deadline, false);
 }
@@ -163,12 +163,12 @@ static size_t least(size_t a, size_t b)
  */
 static int prepare(struct tkw_pool *pool, size_t records)
 {
-    int error = pool_provide(pool, 1, records, RECLAIM_STEPS);
+    int error = tkw__pool_provide(pool, 1, records, RECLAIM_STEPS);
     if (error != 0)
         return error;
     size_t left = LOOK_EVERY;
     if (pool_has_many_dead(pool)) {
-        size_t paid = pool_sweep(pool) / SWEPT_EACH;
+        size_t paid = tkw__pool_sweep(pool) / SWEPT_EACH;
         left = paid > 0 ? paid - 1 : 0;
     }
     uint64_t places = pool->places_safe - pool_places(pool) - 1;
@@ -244,7 +244,7 @@ static void leave_body(struct tkw_pool *pool, uint32_t index,
  * A dead entry has been counted off that was its record's last, or a body's.
  * With it may go the record, and the timer whose body it was.
  */
-void pool_drop_last(struct tkw_pool *pool, uint64_t entry)
+void tkw__pool_drop_last(struct tkw_pool *pool, uint64_t entry)
 {
     uint32_t index = entry_index(entry);
     struct record *record = record_at(pool, index);
@@ -407,7 +407,7 @@ bool tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle)
     return true;
 }
 
-void pool_prefetch(const struct tkw_pool *pool, tkw_handle handle)
+void tkw__pool_prefetch(const struct tkw_pool *pool, tkw_handle handle)
 {
     uint32_t index = (uint32_t)handle;
     if (index < pool->used)
@@ -416,7 +416,7 @@ void pool_prefetch(const struct tkw_pool *pool, tkw_handle handle)
 
 /* Those that the node below the top of the free ones names: they are popped
  * when the top is used up. */
-void pool_prefetch_free(const struct tkw_pool *pool)
+void tkw__pool_prefetch_free(const struct tkw_pool *pool)
 {
     if (pool->free_top == NO_INDEX)
         return;

@@ -230,9 +230,9 @@ static bool check_time(const struct tkw_pool *pool)
         return false;
     if (pool->is_mid_tick)
         return pool->now == pool->dial.now - 1 && pool->quiet == 0;
-    tkw_tick next = pool_next_slot(pool);
+    tkw_tick next = tkw__pool_next_slot(pool);
     return pool->now == pool->dial.now && pool->wake <= next &&
-           pool->quiet <= pool_quiet_until(pool, next);
+           pool->quiet <= tkw__pool_quiet_until(pool, next);
 }
 
 static bool check_marking(const struct tkw_pool *pool)
@@ -245,7 +245,7 @@ static bool check_marking(const struct tkw_pool *pool)
     return check_shelves(pool, &census) && check_records(pool, &census) &&
            census.entries == pool->entries && census.gaps == pool->gaps &&
            census.queued == pool->queued &&
-           census.chunks + pool_chunks_idle(pool) == pool->chunks_total;
+           census.chunks + tkw__pool_chunks_idle(pool) == pool->chunks_total;
 }
 
 bool tkw_pool_check(const struct tkw_pool *pool)

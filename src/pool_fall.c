@@ -34,7 +34,7 @@
 #include "run.h"
 
 /* To be called when the hand or what is drained has moved. */
-void ring_update(struct tkw_pool *pool, uint32_t i)
+void tkw__ring_update(struct tkw_pool *pool, uint32_t i)
 {
     const struct tkw_level *level = &pool->dial.levels[i];
     struct ring *ring = &pool->rings[i];
@@ -46,7 +46,7 @@ void ring_update(struct tkw_pool *pool, uint32_t i)
 }
 
 /* A slot is empty now. */
-void pool_vacate(struct tkw_pool *pool, uint32_t place)
+void tkw__pool_vacate(struct tkw_pool *pool, uint32_t place)
 {
     uint32_t i = 0;
     while (place - pool->rings[i].first >= pool->rings[i].size)
@@ -62,8 +62,8 @@ void pool_vacate(struct tkw_pool *pool, uint32_t place)
  * A timer's deadline lies past the slot that its entry is in: it was postponed,
  * or goes round.  File it anew.
  */
-void pool_file_anew(struct tkw_pool *pool, uint32_t level, uint64_t number,
-                    uint64_t entry, tkw_tick deadline)
+void tkw__pool_file_anew(struct tkw_pool *pool, uint32_t level, uint64_t number,
+                         uint64_t entry, tkw_tick deadline)
 {
     entry = entry_with_deadline(entry, deadline);
     if (deadline == TKW_NEVER) {
@@ -77,7 +77,7 @@ void pool_file_anew(struct tkw_pool *pool, uint32_t level, uint64_t number,
         pool->counters.passes += ahead == size;
         pool->counters.refiles += ahead != size;
     } else {
-        pool_file(pool, entry, deadline);
+        tkw__pool_file(pool, entry, deadline);
         pool->counters.refiles++;
     }
 }
@@ -98,7 +98,7 @@ static void fall_blind(struct tkw_pool *pool, uint32_t level, uint64_t number,
 }
 
 /* So many timers are looked at: whatever was postponed of them is seen. */
-void pool_see(struct tkw_pool *pool, size_t n)
+void tkw__pool_see(struct tkw_pool *pool, size_t n)
 {
     pool->unseen -= pool->unseen < n ? pool->unseen : n;
 }
@@ -110,7 +110,7 @@ static void fall_looking(struct tkw_pool *pool, uint32_t level, uint64_t number,
     const struct tkw_level *from = &pool->dial.levels[level];
     const struct tkw_level *below = from - 1;
     pool->looks += run->count;
-    pool_see(pool, run->count);
+    tkw__pool_see(pool, run->count);
     for (size_t i = 0; i < run->count; i++) {
         uint64_t entry = run->entries[i];
         prefetch_ahead(pool, run, i);
@@ -120,7 +120,7 @@ static void fall_looking(struct tkw_pool *pool, uint32_t level, uint64_t number,
         }
         tkw_tick deadline = entry_deadline(pool, entry);
         if (level_number(from, deadline) != number || deadline == TKW_NEVER) {
-            pool_file_anew(pool, level, number, entry, deadline);
+            tkw__pool_file_anew(pool, level, number, entry, deadline);
             continue;
         }
         entry = entry_with_deadline(entry, deadline);
@@ -146,8 +146,8 @@ static bool may_be_blind(const struct tkw_pool *pool, uint32_t level,
  * Let up to `most` entries of a slot fall.  Returns how many did; if that is
  * less than `most`, the slot is empty.
  */
-size_t pool_fall(struct tkw_pool *pool, uint32_t level, uint64_t number,
-                 size_t most)
+size_t tkw__pool_fall(struct tkw_pool *pool, uint32_t level, uint64_t number,
+                      size_t most)
 {
     struct ring *ring = &pool->rings[level];
     uint32_t place = ring_slot(ring, number);
@@ -175,7 +175,7 @@ size_t pool_fall(struct tkw_pool *pool, uint32_t level, uint64_t number,
         }
     }
     if (slot->chunks == 0)
-        pool_vacate(pool, place);
+        tkw__pool_vacate(pool, place);
     return done;
 }
 
@@ -200,9 +200,9 @@ static bool ensure_drained(struct tkw_pool *pool, uint32_t level,
     if (slot->chunks >= TKW_CROWDED_CHUNKS ||
         slot->chunks * CHUNK_ENTRIES > *budget)
         return false;
-    *budget -= pool_fall(pool, level, number, SIZE_MAX);
+    *budget -= tkw__pool_fall(pool, level, number, SIZE_MAX);
     pool->rings[level].drained = number;
-    ring_update(pool, level);
+    tkw__ring_update(pool, level);
     return true;
 }
 
@@ -226,11 +226,11 @@ static size_t fall_ahead(struct tkw_pool *pool, uint32_t level, size_t most)
 {
     uint64_t next = pool->dial.levels[level].hand + 1;
     struct ring *ring = &pool->rings[level];
-    size_t n = pool_fall(pool, level, next, most);
+    size_t n = tkw__pool_fall(pool, level, next, most);
     pool->shares++;
     if (pool->slots[ring_slot(ring, next)].chunks == 0) {
         ring->drained = next;
-        ring_update(pool, level);
+        tkw__ring_update(pool, level);
     }
     return n;
 }
@@ -239,7 +239,7 @@ static size_t fall_ahead(struct tkw_pool *pool, uint32_t level, size_t most)
  * A chunk was added to the next slot of a level, which is crowded: let two
  * fall, of that slot or of what is in its way.
  */
-void pool_help(struct tkw_pool *pool, uint32_t level)
+void tkw__pool_help(struct tkw_pool *pool, uint32_t level)
 {
     size_t budget = SIZE_MAX;
     fall_ahead(pool, level_in_the_way(pool, level, &budget), 2 * CHUNK_ENTRIES);
@@ -294,7 +294,7 @@ static size_t crowd_share(const struct tkw_pool *pool, uint32_t level,
  * Time has moved by `elapsed` ticks: let crowds fall in shares.  Returns how
  * many entries that were, at most `budget`.
  */
-size_t pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget)
+size_t tkw__pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget)
 {
     uint64_t crowds = pool->crowds;
     size_t left = budget;
@@ -315,7 +315,7 @@ size_t pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget)
  * before `wake`; 0: something is.  A level's next slot is another one when its
  * hand moves.
  */
-tkw_tick pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake)
+tkw_tick tkw__pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake)
 {
     tkw_tick quiet = wake;
     for (uint64_t crowds = pool->crowds; crowds != 0; crowds &= crowds - 1) {
@@ -334,8 +334,8 @@ tkw_tick pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake)
  * `number` is that of the next occupied slot of the level.  It begins to fall
  * when the hand comes to the slot before it: whoever sleeps is to wake then.
  */
-tkw_tick pool_next_share(const struct tkw_pool *pool, uint32_t level,
-                         uint64_t number)
+tkw_tick tkw__pool_next_share(const struct tkw_pool *pool, uint32_t level,
+                              uint64_t number)
 {
     const struct tkw_level *own = &pool->dial.levels[level];
     uint64_t shares = crowd_size(pool, level, number) / TKW_WAKE_SHARE;

@@ -127,73 +127,48 @@ struct tkw_pool {
     struct record *segments[SEGMENTS];
 };
 
-/* A static library shows these names to the linker: let them be ours. */
-#define pool_allocate tkw_inner_pool_allocate
-#define pool_release tkw_inner_pool_release
-#define pool_memory_open tkw_inner_pool_memory_open
-#define pool_memory_close tkw_inner_pool_memory_close
-#define pool_provide tkw_inner_pool_provide
-#define record_give_back tkw_inner_record_give_back
-#define stream_open tkw_inner_stream_open
-#define stream_finish_head tkw_inner_stream_finish_head
-#define pool_chunks_idle tkw_inner_pool_chunks_idle
-#define chunk_give_back tkw_inner_chunk_give_back
-#define slot_open tkw_inner_slot_open
-#define pool_file tkw_inner_pool_file
-#define pool_drop_last tkw_inner_pool_drop_last
-#define ring_update tkw_inner_ring_update
-#define pool_vacate tkw_inner_pool_vacate
-#define pool_see tkw_inner_pool_see
-#define pool_file_anew tkw_inner_pool_file_anew
-#define pool_fall tkw_inner_pool_fall
-#define pool_help tkw_inner_pool_help
-#define pool_spread tkw_inner_pool_spread
-#define pool_quiet_until tkw_inner_pool_quiet_until
-#define pool_next_share tkw_inner_pool_next_share
-#define pool_next_slot tkw_inner_pool_next_slot
-#define pool_sweep tkw_inner_pool_sweep
-
 /* pool_memory.c */
-void *pool_allocate(struct tkw_pool *pool, size_t bytes);
-void pool_release(struct tkw_pool *pool, void *memory, size_t bytes);
-int pool_memory_open(struct tkw_pool *pool);
-void pool_memory_close(struct tkw_pool *pool);
-int pool_provide(struct tkw_pool *pool, size_t n, size_t records, size_t steps);
-void record_give_back(struct tkw_pool *pool, uint32_t index,
-                      struct record *record);
-void stream_open(struct tkw_pool *pool, struct slot *slot,
-                 struct stream *stream);
-void stream_finish_head(struct tkw_pool *pool, struct slot *slot,
-                        struct stream *stream);
-size_t pool_chunks_idle(const struct tkw_pool *pool);
-void chunk_give_back(struct tkw_pool *pool, struct slot *slot,
-                     struct chunk *chunk);
+void *tkw__pool_allocate(struct tkw_pool *pool, size_t bytes);
+void tkw__pool_release(struct tkw_pool *pool, void *memory, size_t bytes);
+int tkw__pool_memory_open(struct tkw_pool *pool);
+void tkw__pool_memory_close(struct tkw_pool *pool);
+int tkw__pool_provide(struct tkw_pool *pool, size_t n, size_t records,
+                      size_t steps);
+void tkw__record_give_back(struct tkw_pool *pool, uint32_t index,
+                           struct record *record);
+void tkw__stream_open(struct tkw_pool *pool, struct slot *slot,
+                      struct stream *stream);
+void tkw__stream_finish_head(struct tkw_pool *pool, struct slot *slot,
+                             struct stream *stream);
+size_t tkw__pool_chunks_idle(const struct tkw_pool *pool);
+void tkw__chunk_give_back(struct tkw_pool *pool, struct slot *slot,
+                          struct chunk *chunk);
 
 /* pool_arm.c */
-void slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
-               struct stream *stream);
-void pool_file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline);
-void pool_drop_last(struct tkw_pool *pool, uint64_t entry);
+void tkw__slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
+                    struct stream *stream);
+void tkw__pool_file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline);
+void tkw__pool_drop_last(struct tkw_pool *pool, uint64_t entry);
 
 /* pool_fall.c */
-void ring_update(struct tkw_pool *pool, uint32_t level);
-void pool_vacate(struct tkw_pool *pool, uint32_t place);
-void pool_see(struct tkw_pool *pool, size_t n);
-void pool_file_anew(struct tkw_pool *pool, uint32_t level, uint64_t number,
-                    uint64_t entry, tkw_tick deadline);
-size_t pool_fall(struct tkw_pool *pool, uint32_t level, uint64_t number,
-                 size_t most);
-void pool_help(struct tkw_pool *pool, uint32_t level);
-size_t pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget);
-tkw_tick pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake);
-tkw_tick pool_next_share(const struct tkw_pool *pool, uint32_t level,
-                         uint64_t number);
+void tkw__ring_update(struct tkw_pool *pool, uint32_t level);
+void tkw__pool_vacate(struct tkw_pool *pool, uint32_t place);
+void tkw__pool_see(struct tkw_pool *pool, size_t n);
+void tkw__pool_file_anew(struct tkw_pool *pool, uint32_t level, uint64_t number,
+                         uint64_t entry, tkw_tick deadline);
+size_t tkw__pool_fall(struct tkw_pool *pool, uint32_t level, uint64_t number,
+                      size_t most);
+void tkw__pool_help(struct tkw_pool *pool, uint32_t level);
+size_t tkw__pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget);
+tkw_tick tkw__pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake);
+tkw_tick tkw__pool_next_share(const struct tkw_pool *pool, uint32_t level,
+                              uint64_t number);
 
 /* pool_advance.c */
-tkw_tick pool_next_slot(const struct tkw_pool *pool);
+tkw_tick tkw__pool_next_slot(const struct tkw_pool *pool);
 
 /* pool_sweep.c */
-size_t pool_sweep(struct tkw_pool *pool);
+size_t tkw__pool_sweep(struct tkw_pool *pool);
 
 static inline struct record *record_at(const struct tkw_pool *pool,
                                        uint32_t index)
@@ -242,7 +217,7 @@ static inline void stream_consume(struct tkw_pool *pool, struct slot *slot,
     if (n < stream_run(stream))
         stream->read += n;
     else
-        stream_finish_head(pool, slot, stream);
+        tkw__stream_finish_head(pool, slot, stream);
 }
 
 /* Room for entries that is taken, by entries or by nobody. */
@@ -321,7 +296,7 @@ static inline void pool_drop(struct tkw_pool *pool, uint64_t entry)
     record->word -= WORD_ENTRY;
     if ((record->word & WORD_ENTRIES) == 0 ||
         (record->word & WORD_STATE) == IS_BODY)
-        pool_drop_last(pool, entry);
+        tkw__pool_drop_last(pool, entry);
 }
 
 /* The record a handle names, if it is of that generation; else NULL. */
@@ -355,7 +330,7 @@ static inline void record_free_if_unused(struct tkw_pool *pool, uint32_t index,
 {
     if ((record->word & WORD_ENTRIES) == 0 &&
         (record->word & WORD_STATE) != IS_KEPT)
-        record_give_back(pool, index, record);
+        tkw__record_give_back(pool, index, record);
 }
 
 /* Is it the last level, where deadlines can lie whole turns ahead? */
@@ -372,7 +347,7 @@ static inline void slot_append(struct tkw_pool *pool, uint32_t level,
     uint32_t place = ring_slot(&pool->rings[level], number);
     struct stream *stream = &pool->slots[place].streams[which];
     if (stream_is_full(stream))
-        slot_open(pool, level, place, stream);
+        tkw__slot_open(pool, level, place, stream);
     stream_append(stream, entry);
 }
 
@@ -386,7 +361,7 @@ static inline void pool_shelve(struct tkw_pool *pool, uint32_t which,
 {
     struct stream *stream = shelf(pool, which);
     if (stream_is_full(stream))
-        stream_open(pool, &pool->shelves[which], stream);
+        tkw__stream_open(pool, &pool->shelves[which], stream);
     stream_append(stream, entry);
 }
 

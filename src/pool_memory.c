@@ -33,7 +33,7 @@ struct block {
 #define BLOCK_BYTES \
     (sizeof(struct block) + (TKW_BLOCK_CHUNKS + 1) * sizeof(struct chunk))
 
-void *pool_allocate(struct tkw_pool *pool, size_t bytes)
+void *tkw__pool_allocate(struct tkw_pool *pool, size_t bytes)
 {
     void *memory = pool->allocator.allocate(pool->allocator.context, bytes);
     if (memory != NULL)
@@ -41,7 +41,7 @@ void *pool_allocate(struct tkw_pool *pool, size_t bytes)
     return memory;
 }
 
-void pool_release(struct tkw_pool *pool, void *memory, size_t bytes)
+void tkw__pool_release(struct tkw_pool *pool, void *memory, size_t bytes)
 {
     if (memory == NULL)
         return;
@@ -55,7 +55,7 @@ static bool segment_add(struct tkw_pool *pool)
     if (count == SEGMENTS)
         return false;
     struct record *segment =
-        pool_allocate(pool, SEGMENT_RECORDS * sizeof *segment);
+        tkw__pool_allocate(pool, SEGMENT_RECORDS * sizeof *segment);
     if (segment == NULL)
         return false;
     pool->segments[count] = segment;
@@ -95,7 +95,7 @@ static void update_safe(struct tkw_pool *pool)
 
 static bool block_add(struct tkw_pool *pool)
 {
-    struct block *block = pool_allocate(pool, BLOCK_BYTES);
+    struct block *block = tkw__pool_allocate(pool, BLOCK_BYTES);
     if (block == NULL)
         return false;
     block->next = NULL;
@@ -130,7 +130,7 @@ static struct chunk *chunk_take(struct tkw_pool *pool)
 }
 
 /* How many chunks are in no stream. */
-size_t pool_chunks_idle(const struct tkw_pool *pool)
+size_t tkw__pool_chunks_idle(const struct tkw_pool *pool)
 {
     size_t count = 0;
     for (const struct chunk *chunk = pool->chunks_free;
@@ -144,8 +144,8 @@ size_t pool_chunks_idle(const struct tkw_pool *pool)
 }
 
 /* Give a chunk back that is no longer part of a slot's streams. */
-void chunk_give_back(struct tkw_pool *pool, struct slot *slot,
-                     struct chunk *chunk)
+void tkw__chunk_give_back(struct tkw_pool *pool, struct slot *slot,
+                          struct chunk *chunk)
 {
     if (pool->sweep.at == chunk || pool->sweep.before == chunk) {
         pool->sweep.at = NULL;
@@ -157,8 +157,8 @@ void chunk_give_back(struct tkw_pool *pool, struct slot *slot,
 }
 
 /* Give a stream that is full, or empty, room at its end. */
-void stream_open(struct tkw_pool *pool, struct slot *slot,
-                 struct stream *stream)
+void tkw__stream_open(struct tkw_pool *pool, struct slot *slot,
+                      struct stream *stream)
 {
     struct chunk *chunk = chunk_take(pool);
     if (stream->write == NULL) {
@@ -173,8 +173,8 @@ void stream_open(struct tkw_pool *pool, struct slot *slot,
 }
 
 /* All entries of a stream's first chunk have been read. */
-void stream_finish_head(struct tkw_pool *pool, struct slot *slot,
-                        struct stream *stream)
+void tkw__stream_finish_head(struct tkw_pool *pool, struct slot *slot,
+                             struct stream *stream)
 {
     struct chunk *chunk = stream_head(stream);
     struct chunk *next = chunk_next(stream, chunk);
@@ -185,7 +185,7 @@ void stream_finish_head(struct tkw_pool *pool, struct slot *slot,
         stream->read = next->entries;
         pool->gaps -= chunk_gap(chunk);
     }
-    chunk_give_back(pool, slot, chunk);
+    tkw__chunk_give_back(pool, slot, chunk);
 }
 
 /* Is there memory for `n` more entries and `records` more records? */
@@ -216,12 +216,13 @@ static bool grow(struct tkw_pool *pool, size_t n, size_t records)
  * no more than `steps` steps, so that the time is bounded.  Returns 0, or
  * -ENOMEM; then the next call goes on sweeping where this one stopped.
  */
-int pool_provide(struct tkw_pool *pool, size_t n, size_t records, size_t steps)
+int tkw__pool_provide(struct tkw_pool *pool, size_t n, size_t records,
+                      size_t steps)
 {
     if (grow(pool, n, records))
         return 0;
     for (; steps > 0 && pool_dead(pool) + pool->gaps > 0; steps--) {
-        pool_sweep(pool);
+        tkw__pool_sweep(pool);
         if (has_room(pool, n, records))
             return 0;
     }
@@ -229,8 +230,8 @@ int pool_provide(struct tkw_pool *pool, size_t n, size_t records, size_t steps)
 }
 
 /* Push the index of a record that nothing refers to any more. */
-void record_give_back(struct tkw_pool *pool, uint32_t index,
-                      struct record *record)
+void tkw__record_give_back(struct tkw_pool *pool, uint32_t index,
+                           struct record *record)
 {
     if (word_generation(record->word) == UINT32_MAX) {
         pool->retired++; /* its next handle would be one given out before */
@@ -249,21 +250,21 @@ void record_give_back(struct tkw_pool *pool, uint32_t index,
     pool->free_top = index;
 }
 
-int pool_memory_open(struct tkw_pool *pool)
+int tkw__pool_memory_open(struct tkw_pool *pool)
 {
     pool->free_top = NO_INDEX;
     update_safe(pool);
-    return pool_provide(pool, 1, 1, 0);
+    return tkw__pool_provide(pool, 1, 1, 0);
 }
 
-void pool_memory_close(struct tkw_pool *pool)
+void tkw__pool_memory_close(struct tkw_pool *pool)
 {
     for (uint32_t at = 0; at < pool->room; at += SEGMENT_RECORDS)
-        pool_release(pool, record_at(pool, at),
-                     SEGMENT_RECORDS * sizeof(struct record));
+        tkw__pool_release(pool, record_at(pool, at),
+                          SEGMENT_RECORDS * sizeof(struct record));
     for (struct block *block = pool->blocks; block != NULL;) {
         struct block *next = block->next;
-        pool_release(pool, block, BLOCK_BYTES);
+        tkw__pool_release(pool, block, BLOCK_BYTES);
         block = next;
     }
 }

@@ -19,7 +19,7 @@
  * plus twice TKW_SWEEP_SLACK.
  *
  * When the allocator refuses memory, arming and tkw_pool_reserve() sweep as
- * well, however few entries are dead: see pool_provide() in pool_memory.c.
+ * well, however few entries are dead: see tkw__pool_provide() in pool_memory.c.
  */
 #include "pool_inner.h"
 
@@ -132,7 +132,7 @@ static void sweep_chunk(struct tkw_pool *pool, struct slot *slot,
 
     if (end == begin) {
         unlink_chunk(pool, stream, before, chunk);
-        chunk_give_back(pool, slot, chunk);
+        tkw__chunk_give_back(pool, slot, chunk);
     } else {
         set_end(pool, stream, chunk, end);
         before = chunk;
@@ -144,7 +144,7 @@ static void sweep_chunk(struct tkw_pool *pool, struct slot *slot,
 }
 
 /* Make one step of the round.  Returns how many entries it has looked at. */
-size_t pool_sweep(struct tkw_pool *pool)
+size_t tkw__pool_sweep(struct tkw_pool *pool)
 {
     size_t left = CHUNK_ENTRIES;
     pool->sweeps++;
@@ -166,7 +166,7 @@ size_t pool_sweep(struct tkw_pool *pool)
         uint32_t place = pool->sweep.slot;
         sweep_chunk(pool, slot, stream, chunk);
         if (slot->chunks == 0 && place < pool->slot_count)
-            pool_vacate(pool, place);
+            tkw__pool_vacate(pool, place);
     }
     return CHUNK_ENTRIES - left;
 }

@@ -22,7 +22,7 @@ tkw_purgatory_config_fault(const struct tkw_purgatory_config *config)
 {
     if (config == NULL)
         return NULL;
-    const char *fault = config_fault(config->reserved, config->allocator);
+    const char *fault = tkw__config_fault(config->reserved, config->allocator);
     if (fault != NULL)
         return fault;
     if (config->shards > SHARDS_MAX)
@@ -43,7 +43,7 @@ static void dismantle(struct tkw_purgatory *purgatory, uint32_t shards)
 {
     for (uint32_t i = 0; i < purgatory->shard_count; i++) {
         struct purgatory_shard *shard = &purgatory->shards[i];
-        table_close(&shard->table);
+        tkw__table_close(&shard->table);
         sync_cond_destroy(&shard->released);
         sync_mutex_destroy(&shard->mutex);
     }
@@ -55,11 +55,11 @@ static int open_shard(struct tkw_purgatory *purgatory,
                       struct purgatory_shard *shard, struct hash_secret secret)
 {
     *shard = (struct purgatory_shard){.watched = 0};
-    int error = table_open(&shard->table, purgatory->allocator, secret);
+    int error = tkw__table_open(&shard->table, purgatory->allocator, secret);
     if (error != 0)
         return error;
     sync_mutex_init(&shard->mutex);
-    sync_cond_init(&shard->released);
+    tkw__sync_cond_init(&shard->released);
     purgatory->shard_count++;
     return 0;
 }
@@ -72,10 +72,10 @@ int tkw_purgatory_open(struct tkw_purgatory **purgatory,
     if (config == NULL)
         config = &plain;
     if (tkw_purgatory_config_fault(config) != NULL ||
-        !service_has(service, config->executor))
+        !tkw__service_has(service, config->executor))
         return -EINVAL;
     const struct tkw_allocator *allocator =
-        config->allocator != NULL ? config->allocator : &allocator_plain;
+        config->allocator != NULL ? config->allocator : &tkw__allocator_plain;
     uint32_t shards = config->shards != 0 ? config->shards : SHARDS_DEFAULT;
     struct tkw_purgatory *made =
         allocator->allocate(allocator->context, purgatory_bytes(shards));
@@ -86,7 +86,7 @@ int tkw_purgatory_open(struct tkw_purgatory **purgatory,
         .allocator = allocator,
         .executor = config->executor,
     };
-    struct hash_secret secret = hash_secret_of(config->secret, made);
+    struct hash_secret secret = tkw__hash_secret_of(config->secret, made);
     for (uint32_t i = 0; i < shards; i++) {
         int error = open_shard(made, &made->shards[i], secret);
         if (error != 0) {
@@ -112,9 +112,9 @@ static void expire(void *argument, const struct tkw_firing *firing)
 {
     struct tkw_operation *operation = argument;
     (void)firing;
-    if (operation_decide(operation, OPERATION_EXPIRED))
-        operation_end(operation, NULL, NULL);
-    operation_drop(operation); /* the timer's reference */
+    if (tkw__operation_decide(operation, OPERATION_EXPIRED))
+        tkw__operation_end(operation, NULL, NULL);
+    tkw__operation_drop(operation); /* the timer's reference */
 }
 
 static int arm(struct tkw_operation *operation)
@@ -125,7 +125,7 @@ static int arm(struct tkw_operation *operation)
         .when_ns = operation->timeout_ns,
         .executor = purgatory->executor,
     };
-    operation_hold_for_timer(operation);
+    tkw__operation_hold_for_timer(operation);
     /* The same for most, but in less time. */
     int error = plan.executor == TKW_ANYWHERE
                     ? tkw_service_arm(purgatory->service, &operation->timer,
@@ -133,7 +133,7 @@ static int arm(struct tkw_operation *operation)
                     : tkw_service_arm_plan(purgatory->service,
                                            &operation->timer, &plan);
     if (error != 0)
-        operation_drop(operation);
+        tkw__operation_drop(operation);
     return error;
 }
 
@@ -141,7 +141,7 @@ static int arm(struct tkw_operation *operation)
 static bool is_over(struct tkw_operation *operation)
 {
     bool is_ours;
-    return operation_try(operation, &is_ours) ||
+    return tkw__operation_try(operation, &is_ours) ||
            operation_has(operation, OPERATION_DECIDED);
 }
 
@@ -152,7 +152,7 @@ static int place(struct tkw_operation *operation, const struct tkw_key *keys,
 {
     if (is_over(operation))
         return 1;
-    int error = lists_enter(operation, keys, count);
+    int error = tkw__lists_enter(operation, keys, count);
     if (error != 0)
         return error;
     /* It may have come to be met before there was anybody to be told. */
@@ -162,7 +162,7 @@ static int place(struct tkw_operation *operation, const struct tkw_key *keys,
         return 0;
     error = arm(operation);
     if (error != 0)
-        lists_refuse(operation);
+        tkw__lists_refuse(operation);
     return error;
 }
 
@@ -191,23 +191,23 @@ int tkw_purgatory_try_complete_else_watch(struct tkw_purgatory *purgatory,
     if (sync_get_relaxed(&purgatory->is_closing))
         return -ESHUTDOWN;
     uint32_t home = shard_number(purgatory, key_hash(purgatory, keys[0]));
-    if (!operation_claim(purgatory, operation, home))
+    if (!tkw__operation_claim(purgatory, operation, home))
         return -EBUSY;
 
     int result = place(operation, keys, count);
-    if (result < 0 && operation_refuse(operation))
+    if (result < 0 && tkw__operation_refuse(operation))
         return result;
     while (result == 0) {
-        enum farewell farewell = operation_let_go(operation);
+        enum farewell farewell = tkw__operation_let_go(operation);
         if (farewell == GRANTED)
             return 0;
         result = farewell == CALL_BACK || is_over(operation);
     }
     /* It is over, because of us or of somebody who has left it to us. */
-    operation_decide(operation, 0);
+    tkw__operation_decide(operation, 0);
     bool is_completed = !operation_has(operation, OPERATION_CANCELLED);
-    operation_leave(operation);
-    operation_call_back(operation);
+    tkw__operation_leave(operation);
+    tkw__operation_call_back(operation);
     return is_completed;
 }
 
@@ -232,10 +232,10 @@ size_t tkw_purgatory_check(struct tkw_purgatory *purgatory, struct tkw_key key)
     struct walk walk;
     walk.kind = WALK_TO_CHECK;
     walk_begin(&walk, purgatory, key);
-    while (walk_on(&walk)) {
+    while (tkw__walk_on(&walk)) {
         for (size_t i = 0; i < walk.count; i++) {
-            completed += operation_check(walk.batch[i]);
-            operation_drop(walk.batch[i]);
+            completed += tkw__operation_check(walk.batch[i]);
+            tkw__operation_drop(walk.batch[i]);
         }
     }
     return completed;
@@ -246,15 +246,15 @@ static bool end_one(struct tkw_purgatory *purgatory,
                     struct tkw_operation *operation, uint32_t how)
 {
     /* Held on to: the owner may be done with it before we are. */
-    if (!operation_decide(operation, how | OPERATION_REF))
+    if (!tkw__operation_decide(operation, how | OPERATION_REF))
         return false;
     TKW_ASSERT(operation->purgatory == purgatory);
     (void)purgatory;
     struct try_frame *try = own_try();
     if (try != NULL && try->operation == operation)
         try->is_completed = how == 0;
-    operation_end(operation, NULL, NULL);
-    operation_drop(operation);
+    tkw__operation_end(operation, NULL, NULL);
+    tkw__operation_drop(operation);
     return true;
 }
 
@@ -283,8 +283,8 @@ static size_t end_batch(const struct walk *walk, tkw_operation_each *each,
                         void *context)
 {
     for (size_t i = 0; i < walk->count; i++) {
-        operation_end(walk->batch[i], each, context);
-        operation_drop(walk->batch[i]);
+        tkw__operation_end(walk->batch[i], each, context);
+        tkw__operation_drop(walk->batch[i]);
     }
     return walk->count;
 }
@@ -299,7 +299,7 @@ size_t tkw_purgatory_cancel(struct tkw_purgatory *purgatory, struct tkw_key key,
     struct walk walk;
     walk.kind = WALK_TO_CANCEL;
     walk_begin(&walk, purgatory, key);
-    while (walk_on(&walk))
+    while (tkw__walk_on(&walk))
         ended += end_batch(&walk, each, context);
     return ended;
 }
@@ -331,10 +331,11 @@ static bool shard_is_sound(struct purgatory_shard *shard)
     size_t watched = 0;
     uint64_t cursor = 0;
     const struct table_slot *slot;
-    bool is_sound = table_check(&shard->table);
-    while (is_sound && (slot = table_next(&shard->table, &cursor)) != NULL) {
+    bool is_sound = tkw__table_check(&shard->table);
+    while (is_sound &&
+           (slot = tkw__table_next(&shard->table, &cursor)) != NULL) {
         uint64_t hash = table_hash(&shard->table, slot_key(slot));
-        is_sound = list_is_sound(slot, hash, &watched);
+        is_sound = tkw__list_is_sound(slot, hash, &watched);
     }
     return is_sound && watched == shard->watched &&
            shard->delayed <= shard->live;
@@ -357,14 +358,14 @@ static bool walk_next_key(struct walk *walk, struct purgatory_shard *shard,
                           uint64_t *cursor)
 {
     shard_lock(shard);
-    const struct table_slot *slot = table_next(&shard->table, cursor);
+    const struct table_slot *slot = tkw__table_next(&shard->table, cursor);
     if (slot != NULL) {
         walk->is_over = false;
         walk->is_under_way = false;
         walk->shard = shard;
         walk->key = slot_key(slot);
         walk->hash = table_hash(&shard->table, walk->key);
-        walk_on_locked(walk);
+        tkw__walk_on_locked(walk);
     }
     shard_unlock(shard);
     return slot != NULL;
@@ -387,7 +388,7 @@ static void end_all(struct purgatory_shard *shard, tkw_operation_each *each,
         while (walk_next_key(&walk, shard, &cursor)) {
             do
                 ended += end_batch(&walk, each, context);
-            while (walk_on(&walk));
+            while (tkw__walk_on(&walk));
         }
     } while (ended > 0);
 }

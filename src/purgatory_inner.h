@@ -99,26 +99,6 @@ struct walk {
     struct tkw_operation *batch[TKW_WALK_BATCH];
 };
 
-/* A static library shows these names to the linker: let them be ours. */
-#define lists_enter tkw_inner_lists_enter
-#define lists_leave tkw_inner_lists_leave
-#define lists_refuse tkw_inner_lists_refuse
-#define list_is_sound tkw_inner_list_is_sound
-#define walk_on tkw_inner_walk_on
-#define walk_on_locked tkw_inner_walk_on_locked
-#define operation_claim tkw_inner_operation_claim
-#define operation_refuse tkw_inner_operation_refuse
-#define operation_hold tkw_inner_operation_hold
-#define operation_hold_for_timer tkw_inner_operation_hold_for_timer
-#define operation_drop tkw_inner_operation_drop
-#define operation_try tkw_inner_operation_try
-#define operation_let_go tkw_inner_operation_let_go
-#define operation_decide tkw_inner_operation_decide
-#define operation_leave tkw_inner_operation_leave
-#define operation_call_back tkw_inner_operation_call_back
-#define operation_end tkw_inner_operation_end
-#define operation_check tkw_inner_operation_check
-
 /* By bits of the hash that the tables do not use. */
 static inline uint32_t shard_number(const struct tkw_purgatory *purgatory,
                                     uint64_t hash)
@@ -182,40 +162,40 @@ static inline void shard_count_out(struct purgatory_shard *shard)
 
 /* Put an operation into the list of every key.  Returns 0, or with nothing
  * changed -ENOMEM or -ESHUTDOWN. */
-int lists_enter(struct tkw_operation *operation, const struct tkw_key *keys,
-                size_t count);
+int tkw__lists_enter(struct tkw_operation *operation,
+                     const struct tkw_key *keys, size_t count);
 
 /* Take it out of all lists; it may be in none.  Or undo entering them. */
-void lists_leave(struct tkw_operation *operation);
-void lists_refuse(struct tkw_operation *operation);
+void tkw__lists_leave(struct tkw_operation *operation);
+void tkw__lists_refuse(struct tkw_operation *operation);
 
 /* Take the next batch of a walk; see walk_kind.  Returns false at the end. */
-bool walk_on(struct walk *walk);
-bool walk_on_locked(struct walk *walk);
+bool tkw__walk_on(struct walk *walk);
+bool tkw__walk_on_locked(struct walk *walk);
 
 /* Is the list of a slot as it must be?  Adds its operations to `*watched`. */
-bool list_is_sound(const struct table_slot *slot, uint64_t hash,
-                   size_t *watched);
+bool tkw__list_is_sound(const struct table_slot *slot, uint64_t hash,
+                        size_t *watched);
 
 /* purgatory_life.c */
 
 /* Make an operation that is nobody's one of the purgatory, owned and being
  * placed.  Returns whether it was nobody's. */
-bool operation_claim(struct tkw_purgatory *purgatory,
-                     struct tkw_operation *operation, uint32_t home);
+bool tkw__operation_claim(struct tkw_purgatory *purgatory,
+                          struct tkw_operation *operation, uint32_t home);
 
 /* Give back one that could not be placed, unless it is decided. */
-bool operation_refuse(struct tkw_operation *operation);
+bool tkw__operation_refuse(struct tkw_operation *operation);
 
 /* Hold on to an operation that was found in a list, whose lock is held.
  * Returns whether it could be. */
-bool operation_hold(struct tkw_operation *operation);
-void operation_hold_for_timer(struct tkw_operation *operation);
-void operation_drop(struct tkw_operation *operation);
+bool tkw__operation_hold(struct tkw_operation *operation);
+void tkw__operation_hold_for_timer(struct tkw_operation *operation);
+void tkw__operation_drop(struct tkw_operation *operation);
 
 /* Call try_complete, as its owner.  Returns what it did; `*is_ours`: it has
  * called complete() itself, which was the first to. */
-bool operation_try(struct tkw_operation *operation, bool *is_ours);
+bool tkw__operation_try(struct tkw_operation *operation, bool *is_ours);
 
 /* Give up owning it. */
 enum farewell {
@@ -225,26 +205,26 @@ enum farewell {
                   lists if we were placing it */
 };
 
-enum farewell operation_let_go(struct tkw_operation *operation);
+enum farewell tkw__operation_let_go(struct tkw_operation *operation);
 
 /*
  * Let it be over, for the reason of these flags; a reference may be added to
  * them.  Returns whether that is due to us.  Whoever is not sure that it will
  * not be released must hold on to it.
  */
-bool operation_decide(struct tkw_operation *operation, uint32_t how);
+bool tkw__operation_decide(struct tkw_operation *operation, uint32_t how);
 
 /* What to do then.  As its owner: leave all lists and stop the timer; call
  * back, and give up the purgatory's reference. */
-void operation_leave(struct tkw_operation *operation);
-void operation_call_back(struct tkw_operation *operation);
+void tkw__operation_leave(struct tkw_operation *operation);
+void tkw__operation_call_back(struct tkw_operation *operation);
 
 /* As somebody else: the same, the second part only if there is no owner, who
  * would do it.  In between give it to `each` (may be NULL). */
-void operation_end(struct tkw_operation *operation, tkw_operation_each *each,
-                   void *context);
+void tkw__operation_end(struct tkw_operation *operation,
+                        tkw_operation_each *each, void *context);
 
 /* Try it, or have its owner try.  Returns whether we completed it. */
-bool operation_check(struct tkw_operation *operation);
+bool tkw__operation_check(struct tkw_operation *operation);
 
 #endif

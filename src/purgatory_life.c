@@ -75,7 +75,7 @@ static void call_user(const struct tkw_purgatory *purgatory,
     frame_leave(&frame);
 }
 
-bool operation_try(struct tkw_operation *operation, bool *is_ours)
+bool tkw__operation_try(struct tkw_operation *operation, bool *is_ours)
 {
     struct try_frame try = {.operation = operation};
     frame_enter(&try.frame, operation->purgatory, FRAME_TRYING);
@@ -85,7 +85,7 @@ bool operation_try(struct tkw_operation *operation, bool *is_ours)
     return is_met;
 }
 
-bool operation_hold(struct tkw_operation *operation)
+bool tkw__operation_hold(struct tkw_operation *operation)
 {
     uint32_t word = sync_get_relaxed(&operation->word);
     uint32_t then;
@@ -131,19 +131,19 @@ static uint32_t word_add(struct tkw_operation *operation, uint32_t number)
     return word;
 }
 
-void operation_hold_for_timer(struct tkw_operation *operation)
+void tkw__operation_hold_for_timer(struct tkw_operation *operation)
 {
     word_add(operation, OPERATION_REF);
 }
 
-void operation_drop(struct tkw_operation *operation)
+void tkw__operation_drop(struct tkw_operation *operation)
 {
     uint32_t word = word_add(operation, -OPERATION_REF);
     if (word / OPERATION_REF == 1)
         release(operation);
 }
 
-bool operation_decide(struct tkw_operation *operation, uint32_t how)
+bool tkw__operation_decide(struct tkw_operation *operation, uint32_t how)
 {
     uint32_t word = sync_get_relaxed(&operation->word);
     do {
@@ -161,19 +161,19 @@ bool operation_decide(struct tkw_operation *operation, uint32_t how)
     return true;
 }
 
-void operation_leave(struct tkw_operation *operation)
+void tkw__operation_leave(struct tkw_operation *operation)
 {
-    lists_leave(operation);
+    tkw__lists_leave(operation);
     uint32_t word = sync_get_relaxed(&operation->word);
     /* The timer that has come drops its reference itself. */
     if (operation->timer == 0 || (word & OPERATION_EXPIRED))
         return;
     if (tkw_service_cancel(operation->purgatory->service, operation->timer) ==
         1)
-        operation_drop(operation);
+        tkw__operation_drop(operation);
 }
 
-void operation_call_back(struct tkw_operation *operation)
+void tkw__operation_call_back(struct tkw_operation *operation)
 {
     const struct tkw_purgatory *purgatory = operation->purgatory;
     const struct tkw_operation_type *type = operation->type;
@@ -186,7 +186,7 @@ void operation_call_back(struct tkw_operation *operation)
         if (is_expired)
             call_user(purgatory, operation, type->on_expire);
     }
-    operation_drop(operation);
+    tkw__operation_drop(operation);
 }
 
 /* Give an operation back to the user. */
@@ -199,13 +199,13 @@ static void hand_back(struct tkw_operation *operation, tkw_operation_each *each,
     frame_leave(&frame);
 }
 
-void operation_end(struct tkw_operation *operation, tkw_operation_each *each,
-                   void *context)
+void tkw__operation_end(struct tkw_operation *operation,
+                        tkw_operation_each *each, void *context)
 {
     uint32_t word = sync_get_relaxed(&operation->word);
     bool is_placed = (word & OPERATION_PLACING) == 0;
     if (is_placed)
-        operation_leave(operation);
+        tkw__operation_leave(operation);
     if (each != NULL)
         hand_back(operation, each, context);
     if (!is_placed)
@@ -217,7 +217,7 @@ void operation_end(struct tkw_operation *operation, tkw_operation_each *each,
                                  word | OPERATION_GONE))
             return;
     }
-    operation_call_back(operation);
+    tkw__operation_call_back(operation);
 }
 
 /* Become the owner, or tell the one there is to try again. */
@@ -234,7 +234,7 @@ static bool take(struct tkw_operation *operation)
     return (word & OPERATION_OWNED) == 0;
 }
 
-enum farewell operation_let_go(struct tkw_operation *operation)
+enum farewell tkw__operation_let_go(struct tkw_operation *operation)
 {
     /* Acquire: whoever decided has done before what the callbacks may see. */
     uint32_t word = sync_get_acquire(&operation->word);
@@ -251,28 +251,28 @@ enum farewell operation_let_go(struct tkw_operation *operation)
     return then & OPERATION_OWNED ? TRY_AGAIN : GRANTED;
 }
 
-bool operation_check(struct tkw_operation *operation)
+bool tkw__operation_check(struct tkw_operation *operation)
 {
     if (!take(operation))
         return false;
     bool is_ours;
     enum farewell farewell;
     do {
-        if (operation_try(operation, &is_ours) &&
-            operation_decide(operation, 0)) {
-            operation_leave(operation);
-            operation_call_back(operation);
+        if (tkw__operation_try(operation, &is_ours) &&
+            tkw__operation_decide(operation, 0)) {
+            tkw__operation_leave(operation);
+            tkw__operation_call_back(operation);
             return true;
         }
-        farewell = operation_let_go(operation);
+        farewell = tkw__operation_let_go(operation);
     } while (farewell == TRY_AGAIN);
     if (farewell == CALL_BACK)
-        operation_call_back(operation);
+        tkw__operation_call_back(operation);
     return is_ours;
 }
 
-bool operation_claim(struct tkw_purgatory *purgatory,
-                     struct tkw_operation *operation, uint32_t home)
+bool tkw__operation_claim(struct tkw_purgatory *purgatory,
+                          struct tkw_operation *operation, uint32_t home)
 {
     uint32_t word = 0;
     uint32_t claimed = OPERATION_OWNED | OPERATION_PLACING;
@@ -289,7 +289,7 @@ bool operation_claim(struct tkw_purgatory *purgatory,
     return true;
 }
 
-bool operation_refuse(struct tkw_operation *operation)
+bool tkw__operation_refuse(struct tkw_operation *operation)
 {
     uint32_t word = sync_get_relaxed(&operation->word);
     do {

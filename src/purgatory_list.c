@@ -87,9 +87,10 @@ static void list_remove(struct purgatory_shard *shard, struct tkw_watch *watch)
                  next != NULL ? list_last(slot) : prev);
         return;
     }
-    struct table_bytes *bytes = table_remove(&shard->table, slot, watch->hash);
+    struct table_bytes *bytes =
+        tkw__table_remove(&shard->table, slot, watch->hash);
     if (bytes != NULL)
-        table_release_bytes(&shard->table, bytes);
+        tkw__table_release_bytes(&shard->table, bytes);
 }
 
 static int enter(struct tkw_purgatory *purgatory, struct tkw_watch *watch,
@@ -100,7 +101,7 @@ static int enter(struct tkw_purgatory *purgatory, struct tkw_watch *watch,
     struct table_slot *slot = table_find(&shard->table, key, watch->hash);
     int error = sync_get_relaxed(&purgatory->is_closing) ? -ESHUTDOWN : 0;
     if (slot == NULL && error == 0)
-        error = table_insert(&shard->table, &slot, key, watch->hash);
+        error = tkw__table_insert(&shard->table, &slot, key, watch->hash);
     if (error == 0) {
         list_append(slot, watch);
         shard->watched++;
@@ -133,8 +134,8 @@ static void leave(struct tkw_operation *operation, size_t count,
     operation->watches = NULL;
 }
 
-int lists_enter(struct tkw_operation *operation, const struct tkw_key *keys,
-                size_t count)
+int tkw__lists_enter(struct tkw_operation *operation,
+                     const struct tkw_key *keys, size_t count)
 {
     struct tkw_purgatory *purgatory = operation->purgatory;
     if (count > SIZE_MAX / sizeof(struct tkw_watch))
@@ -160,13 +161,13 @@ int lists_enter(struct tkw_operation *operation, const struct tkw_key *keys,
     return 0;
 }
 
-void lists_leave(struct tkw_operation *operation)
+void tkw__lists_leave(struct tkw_operation *operation)
 {
     if (operation->watches != NULL)
         leave(operation, operation->watch_count, false);
 }
 
-void lists_refuse(struct tkw_operation *operation)
+void tkw__lists_refuse(struct tkw_operation *operation)
 {
     leave(operation, operation->watch_count, true);
     operation->is_live = false;
@@ -178,11 +179,12 @@ static bool take(const struct walk *walk, struct tkw_operation *operation)
 {
     switch (walk->kind) {
     case WALK_TO_COMPLETE:
-        return operation_decide(operation, OPERATION_REF);
+        return tkw__operation_decide(operation, OPERATION_REF);
     case WALK_TO_CANCEL:
-        return operation_decide(operation, OPERATION_REF | OPERATION_CANCELLED);
+        return tkw__operation_decide(operation,
+                                     OPERATION_REF | OPERATION_CANCELLED);
     default:
-        return operation_hold(operation);
+        return tkw__operation_hold(operation);
     }
 }
 
@@ -206,7 +208,7 @@ static void end_walk(struct walk *walk)
     walk->is_over = true;
 }
 
-bool walk_on_locked(struct walk *walk)
+bool tkw__walk_on_locked(struct walk *walk)
 {
     struct purgatory_shard *shard = walk->shard;
     struct table_slot *slot = NULL; /* of a walk that begins */
@@ -236,18 +238,18 @@ bool walk_on_locked(struct walk *walk)
     return true;
 }
 
-bool walk_on(struct walk *walk)
+bool tkw__walk_on(struct walk *walk)
 {
     if (walk->is_over)
         return false;
     shard_lock(walk->shard);
-    bool is_more = walk_on_locked(walk);
+    bool is_more = tkw__walk_on_locked(walk);
     shard_unlock(walk->shard);
     return is_more;
 }
 
-bool list_is_sound(const struct table_slot *slot, uint64_t hash,
-                   size_t *watched)
+bool tkw__list_is_sound(const struct table_slot *slot, uint64_t hash,
+                        size_t *watched)
 {
     const struct tkw_watch *prev = NULL;
     for (const struct tkw_watch *watch = list_first(slot); watch != NULL;

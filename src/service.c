@@ -50,7 +50,7 @@ const char *tkw_service_config_fault(const struct tkw_service_config *config)
 {
     if (config == NULL)
         return NULL;
-    const char *fault = config_fault(config->reserved, config->allocator);
+    const char *fault = tkw__config_fault(config->reserved, config->allocator);
     if (fault == NULL)
         fault = tkw_geometry_fault(&config->geometry);
     if (fault == NULL)
@@ -126,14 +126,14 @@ static void dismantle(struct tkw_service *service)
 {
     for (int i = 0; i < CREWS; i++)
         if (service->crews[i].service != NULL) {
-            crew_close(&service->crews[i]);
+            tkw__crew_close(&service->crews[i]);
             sync_cond_destroy(&service->crews[i].work);
         }
     for (uint32_t i = 0; i < service->shard_count; i++)
         close_shard(service, service->shards[i]);
     if (service->has_system_clock)
-        clock_close(&service->clock, &service->allocator);
-    recorder_close(service);
+        tkw__clock_close(&service->clock, &service->allocator);
+    tkw__recorder_close(service);
     sync_mutex_destroy(&service->mutex);
     sync_cond_destroy(&service->quiet);
     sync_cond_destroy(&service->ended);
@@ -146,8 +146,8 @@ static int open_clock(struct tkw_service *service,
     if (config->clock != NULL) {
         service->clock = *config->clock;
     } else {
-        int error = clock_open(&service->clock, config->clock_kind,
-                               &service->allocator);
+        int error = tkw__clock_open(&service->clock, config->clock_kind,
+                                    &service->allocator);
         if (error != 0)
             return error;
         service->has_system_clock = true;
@@ -172,7 +172,7 @@ static int open_crew(struct tkw_service *service, enum tkw_executor executor,
     crew->is_direct =
         executor == TKW_ON_DRIVER && (is_alone || !service->has_driver);
     crew->is_submit = executor == TKW_BY_SUBMIT;
-    sync_cond_init(&crew->work);
+    tkw__sync_cond_init(&crew->work);
     if (config->executor == TKW_ANYWHERE || config->executor == executor)
         service->crew = crew;
 
@@ -180,9 +180,9 @@ static int open_crew(struct tkw_service *service, enum tkw_executor executor,
     for (uint32_t i = 0; error == 0 && i < service->crew_shards; i++)
         error = open_shard(service, crew, config);
     if (error == 0 && executor == TKW_ON_WORKERS)
-        error = crew_open(crew, config, config->workers, 'w');
+        error = tkw__crew_open(crew, config, config->workers, 'w');
     else if (error == 0 && executor == TKW_ON_DRIVER && !crew->is_direct)
-        error = crew_open(crew, config, 1, 'd');
+        error = tkw__crew_open(crew, config, 1, 'd');
     return error;
 }
 
@@ -197,9 +197,9 @@ static int open_parts(struct tkw_service *service,
         error =
             open_crew(service, TKW_ON_DRIVER + (enum tkw_executor)i, config);
     if (error == 0 && service->has_driver)
-        error = sync_start(&service->driver, service_drive, service,
-                           config->thread_name != NULL ? config->thread_name
-                                                       : THREAD_NAME);
+        error = tkw__sync_start(
+            &service->driver, tkw__service_drive, service,
+            config->thread_name != NULL ? config->thread_name : THREAD_NAME);
     return error;
 }
 
@@ -213,7 +213,7 @@ int tkw_service_open(struct tkw_service **service,
         return -EINVAL;
 
     const struct tkw_allocator *allocator =
-        config->allocator != NULL ? config->allocator : &allocator_plain;
+        config->allocator != NULL ? config->allocator : &tkw__allocator_plain;
     struct tkw_service *made =
         allocator->allocate(allocator->context, sizeof *made);
     if (made == NULL)
@@ -234,8 +234,8 @@ int tkw_service_open(struct tkw_service **service,
     };
     sync_mutex_init(&made->mutex);
     sync_mutex_init(&made->recorder.mutex);
-    sync_cond_init(&made->quiet);
-    sync_cond_init(&made->ended);
+    tkw__sync_cond_init(&made->quiet);
+    tkw__sync_cond_init(&made->ended);
     int error = open_parts(made, config);
     if (error != 0) {
         dismantle(made);
@@ -249,7 +249,7 @@ void tkw_service_stop(struct tkw_service *service)
 {
     sync_put_ordered(&service->is_stopping, true); /* see enter() */
     service->clock.wake(service->clock.context);
-    service_point_fd(service);
+    tkw__service_point_fd(service);
     if (is_in_callback(service))
         return;
     sync_lock(&service->mutex);
@@ -298,7 +298,7 @@ int tkw_service_close(struct tkw_service *service, tkw_rest_each *each,
         sync_join(&service->driver);
     for (int i = 0; i < CREWS; i++)
         if (service->crews[i].service != NULL)
-            crew_close(&service->crews[i]);
+            tkw__crew_close(&service->crews[i]);
     /* What is called now is inside of a callback, if it should close. */
     struct sync_self *self = sync_self();
     struct sync_frame frame = {service, 0, self->inside};

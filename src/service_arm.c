@@ -20,7 +20,7 @@ enum { ARMINGS_A_LOOK = 1024 }; /* as few as the pool asks to be woken for */
  * anybody has been told stays.  The clocks of the system do not go back, but
  * for the wall's.
  */
-uint64_t service_tell(struct tkw_service *service, uint64_t now)
+uint64_t tkw__service_tell(struct tkw_service *service, uint64_t now)
 {
     if (service->has_system_clock || service->clock.is_wall)
         return now;
@@ -34,7 +34,8 @@ uint64_t service_tell(struct tkw_service *service, uint64_t now)
 
 uint64_t tkw_service_now(struct tkw_service *service)
 {
-    return service_tell(service, service->clock.now(service->clock.context));
+    return tkw__service_tell(service,
+                             service->clock.now(service->clock.context));
 }
 
 /* Where a time is, in ns of the pools. */
@@ -47,7 +48,7 @@ static uint64_t shifted(struct tkw_service *service, uint64_t time_ns)
 }
 
 /* The first tick at which a time has come. */
-tkw_tick service_tick_of(struct tkw_service *service, uint64_t due_ns)
+tkw_tick tkw__service_tick_of(struct tkw_service *service, uint64_t due_ns)
 {
     if (due_ns == UINT64_MAX)
         return TKW_NEVER;
@@ -60,28 +61,29 @@ tkw_tick service_tick_of(struct tkw_service *service, uint64_t due_ns)
  * though that has begun.  Not in an earlier one, or it could be run over and
  * over before the clock is read again.
  */
-struct aim service_aim_from(struct tkw_service *service, uint64_t now,
-                            uint64_t due_ns)
+struct aim tkw__service_aim_from(struct tkw_service *service, uint64_t now,
+                                 uint64_t due_ns)
 {
     tkw_tick deadline = due_ns <= now && due_ns != UINT64_MAX
                             ? shifted(service, now) / service->tick_ns
-                            : service_tick_of(service, due_ns);
+                            : tkw__service_tick_of(service, due_ns);
     return (struct aim){due_ns, deadline};
 }
 
-struct aim service_aim_at(struct tkw_service *service, uint64_t time_ns)
+struct aim tkw__service_aim_at(struct tkw_service *service, uint64_t time_ns)
 {
-    return service_aim_from(service, tkw_service_now(service), time_ns);
+    return tkw__service_aim_from(service, tkw_service_now(service), time_ns);
 }
 
-struct aim service_aim_after(struct tkw_service *service, uint64_t delay_ns)
+struct aim tkw__service_aim_after(struct tkw_service *service,
+                                  uint64_t delay_ns)
 {
     uint64_t now = tkw_service_now(service);
-    return service_aim_from(service, now, saturating_add(now, delay_ns));
+    return tkw__service_aim_from(service, now, saturating_add(now, delay_ns));
 }
 
 /* The shard of a crew that the calling thread arms in, always the same. */
-struct shard *crew_own_shard(const struct crew *crew)
+struct shard *tkw__crew_own_shard(const struct crew *crew)
 {
     static uint32_t threads;
     const struct tkw_service *service = crew->service;
@@ -128,14 +130,14 @@ static int peek_job(struct tkw_service *service, struct shard *shard,
 }
 
 /* Put a job on the list of those to be used again. */
-void job_give_back(struct shard *shard, struct job *job)
+void tkw__job_give_back(struct shard *shard, struct job *job)
 {
     uint64_t word = sync_get_relaxed(&job->word); /* nobody changes it now */
     if (word & JOB_CANCELLED)
-        timer_cancel(shard, job); /* it may still be armed there */
+        tkw__timer_cancel(shard, job); /* it may still be armed there */
     timer_disown(shard, job);
     if (job->extra != 0)
-        extra_detach(shard, job);
+        tkw__extra_detach(shard, job);
     if (word >> JOB_GENERATION_SHIFT == UINT32_MAX)
         return; /* its next handle would be one given out before */
     job->next = shard->free;
@@ -169,20 +171,20 @@ static struct job *take_cancelled(struct shard *shard, unsigned which)
  * come, the job is given back.  One that is not in the pool yet is given back
  * at once: it is here.
  */
-void shard_reap_some(struct shard *shard, uint32_t most)
+void tkw__shard_reap_some(struct shard *shard, uint32_t most)
 {
     TKW_ASSERT(most <= TKW_REAPED);
     for (uint32_t left = most; left > 0 && shard->prefetched_count > 0; left--)
-        job_give_back(shard, shard->prefetched[--shard->prefetched_count]);
+        tkw__job_give_back(shard, shard->prefetched[--shard->prefetched_count]);
     for (uint32_t i = 0; i < most; i++) {
         struct job *job = take_cancelled(shard, i % TKW_STACKS);
         if (job == NULL)
             continue;
         if (timer_is_waiting(shard, job)) {
-            job_give_back(shard, job);
+            tkw__job_give_back(shard, job);
             continue;
         }
-        pool_prefetch(shard->pool, job->timer);
+        tkw__pool_prefetch(shard->pool, job->timer);
         TKW_ASSERT(shard->prefetched_count < TKW_REAPED);
         shard->prefetched[shard->prefetched_count++] = job;
     }
@@ -191,20 +193,20 @@ void shard_reap_some(struct shard *shard, uint32_t most)
 /*
  * The allocator has refused memory: take up to TKW_REAPED cancelled jobs out of
  * the pool, so that the pool can use their memory again.  (The first call of
- * shard_reap_some() mostly prefetches, the second gives back.)  Returns false
- * if no job of the shard was cancelled: then trying again is of no use.
+ * tkw__shard_reap_some() mostly prefetches, the second gives back.)  Returns
+ * false if no job of the shard was cancelled: then trying again is of no use.
  */
-bool shard_reap_for_memory(struct shard *shard)
+bool tkw__shard_reap_for_memory(struct shard *shard)
 {
     if (!shard_has_cancelled(shard))
         return false;
-    shard_reap_some(shard, TKW_REAPED);
-    shard_reap_some(shard, TKW_REAPED);
+    tkw__shard_reap_some(shard, TKW_REAPED);
+    tkw__shard_reap_some(shard, TKW_REAPED);
     return true;
 }
 
 /* Count one more, if there is room for it; there is a limit. */
-bool service_count_in(struct tkw_service *service)
+bool tkw__service_count_in(struct tkw_service *service)
 {
     uint64_t pending = sync_get_relaxed(&service->pending);
     do
@@ -218,7 +220,7 @@ bool service_count_in(struct tkw_service *service)
  * The driver is to come at `tick` at the latest.  Returns whether it would have
  * come later.
  */
-bool service_lower(struct tkw_service *service, tkw_tick tick)
+bool tkw__service_lower(struct tkw_service *service, tkw_tick tick)
 {
     uint64_t earliest = sync_get_relaxed(&service->earliest);
     do
@@ -234,28 +236,28 @@ bool service_lower(struct tkw_service *service, tkw_tick tick)
  * visited this shard since it last awoke will see the timer itself; to one
  * that has, `earliest` as it was before that visit is not shown any more.
  */
-void service_wake(struct tkw_service *service, tkw_tick tick)
+void tkw__service_wake(struct tkw_service *service, tkw_tick tick)
 {
-    if (!service_lower(service, tick))
+    if (!tkw__service_lower(service, tick))
         return;
     /* Ordered, as is lowering: the driver says that it is asleep, then looks
      * at `earliest`; either it sees the new one, or we see it sleeping. */
     if (sync_get_ordered(&service->is_asleep)) {
         sync_add_relaxed(&service->woken, 1);
         service->clock.wake(service->clock.context);
-        service_point_fd(service);
+        tkw__service_point_fd(service);
     }
 }
 
 /* A timer was armed, or moved, in a shard. */
-void service_announce(struct tkw_service *service, struct shard *shard,
-                      tkw_tick deadline)
+void tkw__service_announce(struct tkw_service *service, struct shard *shard,
+                           tkw_tick deadline)
 {
     if (deadline < sync_get_relaxed(&service->earliest))
-        service_wake(service, deadline);
+        tkw__service_wake(service, deadline);
     /* The pool wants to move crowds in time. */
     if (++shard->announced % ARMINGS_A_LOOK == 0)
-        service_wake(service, tkw_pool_next(shard->pool));
+        tkw__service_wake(service, tkw_pool_next(shard->pool));
 }
 
 /* Arm a new timer, its word having these flags as well.  Returns 0, and the
@@ -272,7 +274,7 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
     if (!count_in(service))
         return -EAGAIN;
     if ((flags & JOB_REPEATS) || shard->crew->is_submit)
-        error = timer_owe(shard, job);
+        error = tkw__timer_owe(shard, job);
     if (error == 0)
         error = timer_arm(shard, job, aim.deadline);
     if (error != 0) {
@@ -296,7 +298,8 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
     /* Release: after what cancel reads, and what it writes. */
     sync_put_release(&job->word, word);
     if (is_fresh)
-        sync_put_release(&shard->used, shard->used + 1); /* see job_find() */
+        sync_put_release(&shard->used,
+                         shard->used + 1); /* see tkw__job_find() */
     tkw_handle handle = job_handle(shard, job, word);
     if (told != NULL)
         *told = handle;
@@ -304,19 +307,19 @@ static inline int arm_in(struct tkw_service *service, struct shard *shard,
     shard->armed++;
     PROBE3(arm, service, handle, aim.due_ns);
     service_note(service, RECORDED_ARM, handle, aim.due_ns);
-    service_announce(service, shard, aim.deadline);
+    tkw__service_announce(service, shard, aim.deadline);
     return 0;
 }
 
 /* Arm as planned, under the shard's mutex. */
-int job_arm(struct tkw_service *service, struct shard *shard,
-            tkw_handle *handle, struct aim aim, uint64_t phase_ns,
-            const struct tkw_plan *plan)
+int tkw__job_arm(struct tkw_service *service, struct shard *shard,
+                 tkw_handle *handle, struct aim aim, uint64_t phase_ns,
+                 const struct tkw_plan *plan)
 {
     bool repeats = plan->period_ns != 0 || plan->next != NULL;
     uint32_t extra = 0;
     if (repeats || plan->owner != NULL) {
-        int error = extra_peek(service, shard, &extra);
+        int error = tkw__extra_peek(service, shard, &extra);
         if (error != 0)
             return error;
     }
@@ -326,7 +329,7 @@ int job_arm(struct tkw_service *service, struct shard *shard,
     if (error != 0)
         return error;
     if (extra != 0)
-        extra_attach(shard, job, extra, plan, phase_ns);
+        tkw__extra_attach(shard, job, extra, plan, phase_ns);
     return 0;
 }
 
@@ -338,12 +341,12 @@ static inline int arm(struct tkw_service *service, tkw_handle *handle,
     /* Relaxed: an arming that began before the stop may go on. */
     if (sync_get_relaxed(&service->is_stopping))
         return -ESHUTDOWN;
-    struct shard *shard = crew_own_shard(service->crew);
+    struct shard *shard = tkw__crew_own_shard(service->crew);
     struct job *job;
     sync_lock(&shard->mutex);
     shard_reap(shard, REAPED_BY_ARMING);
     int error = arm_in(service, shard, handle, aim, task, 0, &job);
-    if (error == -ENOMEM && shard_reap_for_memory(shard))
+    if (error == -ENOMEM && tkw__shard_reap_for_memory(shard))
         error = arm_in(service, shard, handle, aim, task, 0, &job);
     sync_unlock(&shard->mutex);
     return error;
@@ -352,11 +355,12 @@ static inline int arm(struct tkw_service *service, tkw_handle *handle,
 int tkw_service_arm(struct tkw_service *service, tkw_handle *handle,
                     uint64_t delay_ns, struct tkw_task task)
 {
-    return arm(service, handle, service_aim_after(service, delay_ns), &task);
+    return arm(service, handle, tkw__service_aim_after(service, delay_ns),
+               &task);
 }
 
 int tkw_service_arm_at(struct tkw_service *service, tkw_handle *handle,
                        uint64_t time_ns, struct tkw_task task)
 {
-    return arm(service, handle, service_aim_at(service, time_ns), &task);
+    return arm(service, handle, tkw__service_aim_at(service, time_ns), &task);
 }

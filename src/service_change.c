@@ -13,7 +13,7 @@
 #include "service_inner.h"
 
 /* The job of a handle, whatever has become of it; NULL if there never was. */
-struct job *job_find(const struct tkw_service *service, tkw_handle handle)
+struct job *tkw__job_find(const struct tkw_service *service, tkw_handle handle)
 {
     uint32_t number = (uint32_t)handle >> JOB_INDEX_BITS;
     if (number >= service->shard_count)
@@ -34,7 +34,7 @@ static struct shard *shard_of(const struct tkw_service *service,
 
 /* Hand a job that is over to whoever holds the mutex next; `cancelled` is 1 if
  * it was cancelled before it ran, else 0. */
-void job_push(struct shard *shard, struct job *job, uint32_t cancelled)
+void tkw__job_push(struct shard *shard, struct job *job, uint32_t cancelled)
 {
     uint64_t *stack = &shard->cancelled[job->index % TKW_STACKS];
     uint64_t after;
@@ -50,8 +50,8 @@ void job_push(struct shard *shard, struct job *job, uint32_t cancelled)
  * Put a timer that is not in the pool there again, its word being `word`.
  * Returns 1; 0 if the word has changed meanwhile; or an error.
  */
-int job_arm_again(struct tkw_service *service, struct shard *shard,
-                  struct job *job, uint64_t word, tkw_tick deadline)
+int tkw__job_arm_again(struct tkw_service *service, struct shard *shard,
+                       struct job *job, uint64_t word, tkw_tick deadline)
 {
     bool is_new = (word & JOB_ARMED) == 0;
     /* One that repeats has kept its place. */
@@ -60,7 +60,7 @@ int job_arm_again(struct tkw_service *service, struct shard *shard,
         return -EAGAIN;
     /* Its time may come before its callback has returned; see batch_add(). */
     bool may_be_late = (word & JOB_RUNNING) && !shard->crew->is_direct;
-    int result = may_be_late ? timer_owe(shard, job) : 0;
+    int result = may_be_late ? tkw__timer_owe(shard, job) : 0;
     uint64_t again = (word + JOB_EPOCH) & JOB_EPOCHS;
     again |= word & (JOB_GENERATION | JOB_RUNNING | JOB_WAITED | JOB_REPEATS);
     again |= JOB_ARMED;
@@ -73,7 +73,7 @@ int job_arm_again(struct tkw_service *service, struct shard *shard,
         if (sync_replace_ordered(&job->word, &word, again))
             result = 1;
         else if (!is_owed)
-            timer_cancel(shard, job);
+            tkw__timer_cancel(shard, job);
     }
     if (result == 1) {
         int error = is_owed ? timer_arm(shard, job, deadline) : 0;
@@ -98,7 +98,7 @@ static int move_job(struct tkw_service *service, struct shard *shard,
         uint64_t word = sync_get_acquire(&job->word);
         if (!word_is_of(word, handle))
             return 0;
-        bool can_start = move_timer == timer_rearm && (word & JOB_RUNNING);
+        bool can_start = move_timer == tkw__timer_rearm && (word & JOB_RUNNING);
         if ((word & JOB_ARMED) == 0 && !can_start)
             return 0;
         if (word & JOB_CANCELLED)
@@ -108,7 +108,7 @@ static int move_job(struct tkw_service *service, struct shard *shard,
         if (word & JOB_ARMED)
             result = move_timer(shard, job, deadline);
         if (result == 0) /* it has left the pool */
-            result = job_arm_again(service, shard, job, word, deadline);
+            result = tkw__job_arm_again(service, shard, job, word, deadline);
         if (result != 0)
             return result;
     }
@@ -119,7 +119,7 @@ static int move_to(struct tkw_service *service, tkw_handle handle,
 {
     if (sync_get_relaxed(&service->is_stopping))
         return -ESHUTDOWN;
-    struct job *job = job_find(service, handle);
+    struct job *job = tkw__job_find(service, handle);
     if (job == NULL)
         return 0;
     struct shard *shard = shard_of(service, handle);
@@ -127,7 +127,7 @@ static int move_to(struct tkw_service *service, tkw_handle handle,
     shard_reap(shard, REAPED_BY_ARMING);
     int result =
         move_job(service, shard, job, handle, aim.deadline, move_timer);
-    if (result == -ENOMEM && shard_reap_for_memory(shard))
+    if (result == -ENOMEM && tkw__shard_reap_for_memory(shard))
         result =
             move_job(service, shard, job, handle, aim.deadline, move_timer);
     if (result == 1) {
@@ -135,10 +135,10 @@ static int move_to(struct tkw_service *service, tkw_handle handle,
         if (job->extra != 0)
             sync_put_relaxed(&extra_of(shard, job)->phase_ns, aim.due_ns);
         service_note(service,
-                     move_timer == timer_rearm ? RECORDED_ARM
-                                               : RECORDED_POSTPONE,
+                     move_timer == tkw__timer_rearm ? RECORDED_ARM
+                                                    : RECORDED_POSTPONE,
                      handle, aim.due_ns);
-        service_announce(service, shard, aim.deadline);
+        tkw__service_announce(service, shard, aim.deadline);
     }
     sync_unlock(&shard->mutex);
     return result;
@@ -147,29 +147,29 @@ static int move_to(struct tkw_service *service, tkw_handle handle,
 int tkw_service_rearm(struct tkw_service *service, tkw_handle handle,
                       uint64_t delay_ns)
 {
-    return move_to(service, handle, service_aim_after(service, delay_ns),
-                   timer_rearm);
+    return move_to(service, handle, tkw__service_aim_after(service, delay_ns),
+                   tkw__timer_rearm);
 }
 
 int tkw_service_rearm_at(struct tkw_service *service, tkw_handle handle,
                          uint64_t time_ns)
 {
-    return move_to(service, handle, service_aim_at(service, time_ns),
-                   timer_rearm);
+    return move_to(service, handle, tkw__service_aim_at(service, time_ns),
+                   tkw__timer_rearm);
 }
 
 int tkw_service_postpone(struct tkw_service *service, tkw_handle handle,
                          uint64_t delay_ns)
 {
-    return move_to(service, handle, service_aim_after(service, delay_ns),
-                   timer_postpone);
+    return move_to(service, handle, tkw__service_aim_after(service, delay_ns),
+                   tkw__timer_postpone);
 }
 
 int tkw_service_postpone_at(struct tkw_service *service, tkw_handle handle,
                             uint64_t time_ns)
 {
-    return move_to(service, handle, service_aim_at(service, time_ns),
-                   timer_postpone);
+    return move_to(service, handle, tkw__service_aim_at(service, time_ns),
+                   tkw__timer_postpone);
 }
 
 /*
@@ -185,7 +185,7 @@ static uint64_t word_cancelled_running(uint64_t word)
 
 int tkw_service_cancel(struct tkw_service *service, tkw_handle handle)
 {
-    struct job *job = job_find(service, handle);
+    struct job *job = tkw__job_find(service, handle);
     if (job == NULL)
         return 0;
     struct shard *shard = shard_of(service, handle);
@@ -217,7 +217,7 @@ int tkw_service_cancel(struct tkw_service *service, tkw_handle handle)
         }
         PROBE2(cancel, service, handle);
         count_out(service);
-        job_push(shard, job, 1);
+        tkw__job_push(shard, job, 1);
         if (drop != NULL)
             drop(argument);
         return 1;
@@ -234,7 +234,7 @@ int tkw_service_cancel_sync(struct tkw_service *service, tkw_handle handle)
 
     /* The runner who takes the flag off broadcasts under the mutex: not before
      * we wait. */
-    struct job *job = job_find(service, handle);
+    struct job *job = tkw__job_find(service, handle);
     sync_lock(&service->mutex);
     uint64_t word = sync_get_acquire(&job->word);
     const uint64_t mask = JOB_GENERATION | JOB_RUNNING;
@@ -251,7 +251,7 @@ int tkw_service_cancel_sync(struct tkw_service *service, tkw_handle handle)
 enum tkw_state tkw_service_query(struct tkw_service *service, tkw_handle handle,
                                  struct tkw_outlook *outlook)
 {
-    struct job *job = job_find(service, handle);
+    struct job *job = tkw__job_find(service, handle);
     if (job == NULL)
         return TKW_STALE;
     /* Under the mutex, word and time change together. */

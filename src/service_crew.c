@@ -74,10 +74,10 @@ static void *work(void *argument)
         bool may_run = begin(service);
         sync_unlock(&service->mutex);
         if (is_room)
-            service_wake(service, 0);
+            tkw__service_wake(service, 0);
         uint64_t now = 0;
         if (may_run)
-            job_fire(service, &due, &now);
+            tkw__job_fire(service, &due, &now);
         sync_lock(&service->mutex);
         if (may_run)
             end(service);
@@ -172,8 +172,8 @@ static bool submit(struct crew *crew, struct shard *shard, int *count)
 
 /* Hand what is due of a shard to its crew, and count it.  Returns whether
  * anything was dealt with. */
-bool crew_hand_over(struct crew *crew, struct shard *shard,
-                    const struct portion *portion, int *count)
+bool tkw__crew_hand_over(struct crew *crew, struct shard *shard,
+                         const struct portion *portion, int *count)
 {
     bool is_taken = crew->is_submit ? submit(crew, shard, count)
                                     : enqueue(crew, shard, portion, count);
@@ -201,10 +201,10 @@ bool tkw_job_run(const struct tkw_job *job)
     sync_unlock(&service->mutex);
     if (has_run) {
         uint64_t now = 0;
-        has_run = is_same && job_fire(service, &due, &now);
+        has_run = is_same && tkw__job_fire(service, &due, &now);
         /* There may be room now, for what was refused. */
         if (sync_get_ordered(&due.shard->crew->is_refusing))
-            service_wake(service, 0);
+            tkw__service_wake(service, 0);
         sync_lock(&service->mutex);
         end(service);
         sync_unlock(&service->mutex);
@@ -222,10 +222,12 @@ void tkw_job_return(const struct tkw_job *job)
     sync_lock(&shard->mutex);
     if (is_same && !is_gone(&due)) {
         uint64_t now = tkw_service_now(service);
-        tkw_tick deadline = service_aim_from(service, now, now).deadline + 1;
+        tkw_tick deadline =
+            tkw__service_aim_from(service, now, now).deadline + 1;
         /* It has its place: this fails only if it is cancelled now. */
-        if (job_arm_again(service, shard, due.job, due.word, deadline) == 1)
-            service_announce(service, shard, deadline);
+        if (tkw__job_arm_again(service, shard, due.job, due.word, deadline) ==
+            1)
+            tkw__service_announce(service, shard, deadline);
     }
     sync_unlock(&shard->mutex);
     count_jobs(service, (uint64_t)-1);
@@ -233,9 +235,9 @@ void tkw_job_return(const struct tkw_job *job)
 
 /* Make a crew's queue and start its threads, with names that end in a letter
  * and a number.  Returns 0 or a negative errno; what there is by then
- * crew_close() takes away. */
-int crew_open(struct crew *crew, const struct tkw_service_config *config,
-              uint32_t threads, char letter)
+ * tkw__crew_close() takes away. */
+int tkw__crew_open(struct crew *crew, const struct tkw_service_config *config,
+                   uint32_t threads, char letter)
 {
     const struct tkw_allocator *allocator = &crew->service->allocator;
     crew->queue_room = config->queue_max != 0 ? config->queue_max : QUEUE_ROOM;
@@ -256,14 +258,15 @@ int crew_open(struct crew *crew, const struct tkw_service_config *config,
         char own[32];
         snprintf(own, sizeof own, "%.10s/%c%" PRIu32, name, letter,
                  crew->thread_count + 1);
-        error = sync_start(&crew->threads[crew->thread_count], work, crew, own);
+        error = tkw__sync_start(&crew->threads[crew->thread_count], work, crew,
+                                own);
         crew->thread_count += error == 0;
     }
     return error;
 }
 
 /* End a crew's threads.  Nobody hands anything over any more. */
-void crew_close(struct crew *crew)
+void tkw__crew_close(struct crew *crew)
 {
     struct tkw_service *service = crew->service;
     if (crew->threads == NULL)

@@ -7,9 +7,8 @@
 
 #include <tickwheel/service.h>
 
-#define service_has tkw_inner_service_has
-
 /* Can timers of the service say that they run there? */
-bool service_has(const struct tkw_service *service, enum tkw_executor executor);
+bool tkw__service_has(const struct tkw_service *service,
+                      enum tkw_executor executor);
 
 #endif

@@ -20,9 +20,9 @@ static void hurry(struct tkw_service *service, struct shard *shard,
     uint64_t word = sync_get_acquire(&job->word);
     if (word == expected) {
         uint64_t now = tkw_service_now(service);
-        struct aim aim = service_aim_from(service, now, job->due_ns);
-        if (timer_rearm(shard, job, aim.deadline) == 1)
-            service_announce(service, shard, aim.deadline);
+        struct aim aim = tkw__service_aim_from(service, now, job->due_ns);
+        if (tkw__timer_rearm(shard, job, aim.deadline) == 1)
+            tkw__service_announce(service, shard, aim.deadline);
     }
     sync_unlock(&shard->mutex);
 }
@@ -89,7 +89,7 @@ static void end_job(struct tkw_service *service, struct shard *shard,
         job->next = shard->finished;
         shard->finished = job->index + 1;
     } else {
-        job_push(shard, job, 0);
+        tkw__job_push(shard, job, 0);
     }
 }
 
@@ -138,7 +138,8 @@ static uint64_t tell_overruns(struct extra *extra, uint64_t now)
  * Run a timer if it is still to be run.  Returns whether it was.  `*now` is the
  * time if that is known, else 0, and then the time that the callback returned.
  */
-bool job_fire(struct tkw_service *service, const struct due *due, uint64_t *now)
+bool tkw__job_fire(struct tkw_service *service, const struct due *due,
+                   uint64_t *now)
 {
     struct shard *shard = due->shard;
     struct job *job = due->job;
@@ -177,7 +178,7 @@ bool job_fire(struct tkw_service *service, const struct due *due, uint64_t *now)
     PROBE4(done, service, firing.handle, callback, took);
     note_slow(service, callback, took);
     if (word & JOB_REPEATS)
-        repeat_arm(service, shard, job, &firing);
+        tkw__repeat_arm(service, shard, job, &firing);
     end_job(service, shard, job); /* which may drop, and that may stop */
     self->inside = frame.outer;
     return true;

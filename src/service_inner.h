@@ -55,7 +55,7 @@
  * makes, so that none pile up. */
 enum { REAPED_BY_ARMING = 2 };
 
-/* Stacks where they wait for it: see shard_reap_some(). */
+/* Stacks where they wait for it: see tkw__shard_reap_some(). */
 #ifndef TKW_STACKS
 #define TKW_STACKS 2
 #endif
@@ -161,7 +161,7 @@ struct shard {
     uint32_t free;                /* a list of jobs */
     uint32_t reaping[TKW_STACKS]; /* lists of jobs that were cancelled */
     uint64_t reaped;              /* how many of them there ever were */
-    uint32_t prefetched_count;    /* see shard_reap_some() */
+    uint32_t prefetched_count;    /* see tkw__shard_reap_some() */
     uint64_t announced;           /* timers armed or moved */
     uint32_t intake_count;        /* see service_timer.c */
     uint32_t intake_room;
@@ -319,116 +319,80 @@ struct aim {
     tkw_tick deadline;
 };
 
-/* A static library shows these names to the linker: let them be ours. */
-#define job_give_back tkw_inner_job_give_back
-#define job_arm tkw_inner_job_arm
-#define job_arm_again tkw_inner_job_arm_again
-#define job_find tkw_inner_job_find
-#define job_push tkw_inner_job_push
-#define job_fire tkw_inner_job_fire
-#define shard_reap_some tkw_inner_shard_reap_some
-#define shard_reap_for_memory tkw_inner_shard_reap_for_memory
-#define timer_owe tkw_inner_timer_owe
-#define timer_is_room tkw_inner_timer_is_room
-#define timer_file_all tkw_inner_timer_file_all
-#define timer_arm_full tkw_inner_timer_arm_full
-#define timer_cancel tkw_inner_timer_cancel
-#define timer_rearm tkw_inner_timer_rearm
-#define timer_postpone tkw_inner_timer_postpone
-#define extra_peek tkw_inner_extra_peek
-#define extra_attach tkw_inner_extra_attach
-#define extra_detach tkw_inner_extra_detach
-#define repeat_arm tkw_inner_repeat_arm
-#define owner_shard tkw_inner_owner_shard
-#define owner_link tkw_inner_owner_link
-#define owner_unlink tkw_inner_owner_unlink
-#define crew_own_shard tkw_inner_crew_own_shard
-#define crew_open tkw_inner_crew_open
-#define crew_close tkw_inner_crew_close
-#define crew_hand_over tkw_inner_crew_hand_over
-#define service_aim_from tkw_inner_service_aim_from
-#define service_aim_at tkw_inner_service_aim_at
-#define service_aim_after tkw_inner_service_aim_after
-#define service_announce tkw_inner_service_announce
-#define service_wake tkw_inner_service_wake
-#define service_tell tkw_inner_service_tell
-#define service_tick_of tkw_inner_service_tick_of
-#define service_drive tkw_inner_service_drive
-#define service_lower tkw_inner_service_lower
-#define service_count_in tkw_inner_service_count_in
-#define service_point_fd tkw_inner_service_point_fd
-#define service_note_recorded tkw_inner_service_note_recorded
-#define recorder_close tkw_inner_recorder_close
-
 /* service_change.c */
-int job_arm_again(struct tkw_service *service, struct shard *shard,
-                  struct job *job, uint64_t word, tkw_tick deadline);
-struct job *job_find(const struct tkw_service *service, tkw_handle handle);
-void job_push(struct shard *shard, struct job *job, uint32_t cancelled);
+int tkw__job_arm_again(struct tkw_service *service, struct shard *shard,
+                       struct job *job, uint64_t word, tkw_tick deadline);
+struct job *tkw__job_find(const struct tkw_service *service, tkw_handle handle);
+void tkw__job_push(struct shard *shard, struct job *job, uint32_t cancelled);
 
 /* service_arm.c */
-int job_arm(struct tkw_service *service, struct shard *shard,
-            tkw_handle *handle, struct aim aim, uint64_t phase_ns,
-            const struct tkw_plan *plan);
-void job_give_back(struct shard *shard, struct job *job);
-void shard_reap_some(struct shard *shard, uint32_t most);
-bool shard_reap_for_memory(struct shard *shard);
-struct shard *crew_own_shard(const struct crew *crew);
-struct aim service_aim_from(struct tkw_service *service, uint64_t now,
-                            uint64_t due_ns);
-struct aim service_aim_at(struct tkw_service *service, uint64_t time_ns);
-struct aim service_aim_after(struct tkw_service *service, uint64_t delay_ns);
-uint64_t service_tell(struct tkw_service *service, uint64_t now);
-tkw_tick service_tick_of(struct tkw_service *service, uint64_t due_ns);
-bool service_count_in(struct tkw_service *service);
-bool service_lower(struct tkw_service *service, tkw_tick tick);
-void service_wake(struct tkw_service *service, tkw_tick tick);
-void service_announce(struct tkw_service *service, struct shard *shard,
-                      tkw_tick deadline);
+int tkw__job_arm(struct tkw_service *service, struct shard *shard,
+                 tkw_handle *handle, struct aim aim, uint64_t phase_ns,
+                 const struct tkw_plan *plan);
+void tkw__job_give_back(struct shard *shard, struct job *job);
+void tkw__shard_reap_some(struct shard *shard, uint32_t most);
+bool tkw__shard_reap_for_memory(struct shard *shard);
+struct shard *tkw__crew_own_shard(const struct crew *crew);
+struct aim tkw__service_aim_from(struct tkw_service *service, uint64_t now,
+                                 uint64_t due_ns);
+struct aim tkw__service_aim_at(struct tkw_service *service, uint64_t time_ns);
+struct aim tkw__service_aim_after(struct tkw_service *service,
+                                  uint64_t delay_ns);
+uint64_t tkw__service_tell(struct tkw_service *service, uint64_t now);
+tkw_tick tkw__service_tick_of(struct tkw_service *service, uint64_t due_ns);
+bool tkw__service_count_in(struct tkw_service *service);
+bool tkw__service_lower(struct tkw_service *service, tkw_tick tick);
+void tkw__service_wake(struct tkw_service *service, tkw_tick tick);
+void tkw__service_announce(struct tkw_service *service, struct shard *shard,
+                           tkw_tick deadline);
 
 /* service_timer.c; those that move return what the pool's do. */
-bool timer_is_room(struct shard *shard, uint32_t count, size_t steps);
-int timer_owe(struct shard *shard, struct job *job);
-void timer_file_all(struct shard *shard);
-int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline);
-void timer_cancel(struct shard *shard, struct job *job);
-int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline);
-int timer_postpone(struct shard *shard, struct job *job, tkw_tick deadline);
+bool tkw__timer_is_room(struct shard *shard, uint32_t count, size_t steps);
+int tkw__timer_owe(struct shard *shard, struct job *job);
+void tkw__timer_file_all(struct shard *shard);
+int tkw__timer_arm_full(struct shard *shard, struct job *job,
+                        tkw_tick deadline);
+void tkw__timer_cancel(struct shard *shard, struct job *job);
+int tkw__timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline);
+int tkw__timer_postpone(struct shard *shard, struct job *job,
+                        tkw_tick deadline);
 
 /* service_plan.c */
-int extra_peek(struct tkw_service *service, struct shard *shard,
-               uint32_t *index);
-void extra_attach(struct shard *shard, struct job *job, uint32_t index,
-                  const struct tkw_plan *plan, uint64_t phase_ns);
-void extra_detach(struct shard *shard, struct job *job);
-void repeat_arm(struct tkw_service *service, struct shard *shard,
-                struct job *job, const struct tkw_firing *firing);
+int tkw__extra_peek(struct tkw_service *service, struct shard *shard,
+                    uint32_t *index);
+void tkw__extra_attach(struct shard *shard, struct job *job, uint32_t index,
+                       const struct tkw_plan *plan, uint64_t phase_ns);
+void tkw__extra_detach(struct shard *shard, struct job *job);
+void tkw__repeat_arm(struct tkw_service *service, struct shard *shard,
+                     struct job *job, const struct tkw_firing *firing);
 
 /* service_owner.c */
-struct shard *owner_shard(const struct crew *crew,
-                          const struct tkw_owner *owner);
-void owner_link(struct shard *shard, struct job *job, struct tkw_owner *owner);
-void owner_unlink(struct shard *shard, struct job *job);
+struct shard *tkw__owner_shard(const struct crew *crew,
+                               const struct tkw_owner *owner);
+void tkw__owner_link(struct shard *shard, struct job *job,
+                     struct tkw_owner *owner);
+void tkw__owner_unlink(struct shard *shard, struct job *job);
 
 /* service_record.c */
-void service_note_recorded(struct tkw_service *service, enum recorded_kind kind,
-                           tkw_handle handle, uint64_t due_ns) RARE;
-void recorder_close(struct tkw_service *service);
+void tkw__service_note_recorded(struct tkw_service *service,
+                                enum recorded_kind kind, tkw_handle handle,
+                                uint64_t due_ns) RARE;
+void tkw__recorder_close(struct tkw_service *service);
 
 /* service_run.c */
-void *service_drive(void *service);
-void service_point_fd(struct tkw_service *service);
+void *tkw__service_drive(void *service);
+void tkw__service_point_fd(struct tkw_service *service);
 
 /* service_fire.c */
-bool job_fire(struct tkw_service *service, const struct due *due,
-              uint64_t *now);
+bool tkw__job_fire(struct tkw_service *service, const struct due *due,
+                   uint64_t *now);
 
 /* service_crew.c */
-int crew_open(struct crew *crew, const struct tkw_service_config *config,
-              uint32_t threads, char letter);
-void crew_close(struct crew *crew);
-bool crew_hand_over(struct crew *crew, struct shard *shard,
-                    const struct portion *portion, int *count);
+int tkw__crew_open(struct crew *crew, const struct tkw_service_config *config,
+                   uint32_t threads, char letter);
+void tkw__crew_close(struct crew *crew);
+bool tkw__crew_hand_over(struct crew *crew, struct shard *shard,
+                         const struct portion *portion, int *count);
 
 static inline struct job *job_at(const struct shard *shard, uint32_t index)
 {
@@ -456,7 +420,7 @@ static inline int timer_arm(struct shard *shard, struct job *job,
                             tkw_tick deadline)
 {
     if (shard->intake_count == shard->intake_room)
-        return timer_arm_full(shard, job, deadline);
+        return tkw__timer_arm_full(shard, job, deadline);
     job->timer = shard->intake_count;
     shard->intake[shard->intake_count++] =
         (struct arrival){job->index + 1, deadline};
@@ -515,11 +479,11 @@ static inline bool shard_has_cancelled(const struct shard *shard)
     return any != 0;
 }
 
-/* The same as shard_reap_some(), mostly for nothing. */
+/* The same as tkw__shard_reap_some(), mostly for nothing. */
 static inline void shard_reap(struct shard *shard, uint32_t most)
 {
     if (shard_has_cancelled(shard))
-        shard_reap_some(shard, most);
+        tkw__shard_reap_some(shard, most);
 }
 
 /* Record an operation, if that was asked for. */
@@ -528,13 +492,13 @@ static inline void service_note(struct tkw_service *service,
                                 uint64_t due_ns)
 {
     if (sync_glance(&service->is_recording))
-        service_note_recorded(service, kind, handle, due_ns);
+        tkw__service_note_recorded(service, kind, handle, due_ns);
 }
 
 /* One timer more is pending, if that is allowed. */
 static inline bool count_in(struct tkw_service *service)
 {
-    return service->timers_max == 0 || service_count_in(service);
+    return service->timers_max == 0 || tkw__service_count_in(service);
 }
 
 /* One timer less is pending. */

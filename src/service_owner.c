@@ -16,8 +16,8 @@ enum {
     CANCEL_AHEAD = 8, /* handles whose jobs are prefetched */
 };
 
-struct shard *owner_shard(const struct crew *crew,
-                          const struct tkw_owner *owner)
+struct shard *tkw__owner_shard(const struct crew *crew,
+                               const struct tkw_owner *owner)
 {
     uint64_t hash = (uintptr_t)owner * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t at = (uint32_t)(hash >> 32) % crew->service->crew_shards;
@@ -30,7 +30,8 @@ static uint32_t *list_of(const struct shard *shard, struct tkw_owner *owner)
     return &owner->first[shard->crew - shard->crew->service->crews];
 }
 
-void owner_link(struct shard *shard, struct job *job, struct tkw_owner *owner)
+void tkw__owner_link(struct shard *shard, struct job *job,
+                     struct tkw_owner *owner)
 {
     uint32_t *first = list_of(shard, owner);
     struct extra *extra = extra_of(shard, job);
@@ -41,7 +42,7 @@ void owner_link(struct shard *shard, struct job *job, struct tkw_owner *owner)
     *first = job->index + 1;
 }
 
-void owner_unlink(struct shard *shard, struct job *job)
+void tkw__owner_unlink(struct shard *shard, struct job *job)
 {
     struct extra *extra = extra_of(shard, job);
     if (extra->newer != 0)
@@ -62,7 +63,8 @@ size_t tkw_service_cancel_many(struct tkw_service *service,
     size_t stopped = 0;
     for (size_t i = 0; i < count; i++) {
         if (i + CANCEL_AHEAD < count)
-            __builtin_prefetch(job_find(service, handles[i + CANCEL_AHEAD]), 1);
+            __builtin_prefetch(
+                tkw__job_find(service, handles[i + CANCEL_AHEAD]), 1);
         int answer = tkw_service_cancel(service, handles[i]);
         stopped += answer == 1;
         if (answers != NULL)
@@ -95,11 +97,11 @@ static void let_go(struct tkw_service *service, struct shard *shard,
 {
     sync_lock(&shard->mutex);
     for (size_t i = 0; i < count; i++) {
-        struct job *job = job_find(service, handles[i]);
+        struct job *job = tkw__job_find(service, handles[i]);
         uint64_t word = sync_get_relaxed(&job->word);
         if (word_is_of(word, handles[i]) && job->extra != 0 &&
             extra_of(shard, job)->owner == owner)
-            owner_unlink(shard, job);
+            tkw__owner_unlink(shard, job);
     }
     sync_unlock(&shard->mutex);
 }
@@ -129,7 +131,7 @@ static size_t cancel_owner(struct tkw_service *service, struct tkw_owner *owner,
     for (size_t i = 0; i < CREWS; i++) {
         if (service->crews[i].service == NULL || owner == NULL)
             continue;
-        struct shard *shard = owner_shard(&service->crews[i], owner);
+        struct shard *shard = tkw__owner_shard(&service->crews[i], owner);
         tkw_handle handles[CANCELLED_AT_ONCE];
         size_t count;
         while ((count = list_some(shard, owner, handles)) > 0) {

@@ -22,9 +22,9 @@
 
 enum { ARMED_AT_ONCE = 64 }; /* while a shard is locked */
 
-/* Find room for an extra: it is taken only by extra_attach(). */
-int extra_peek(struct tkw_service *service, struct shard *shard,
-               uint32_t *index)
+/* Find room for an extra: it is taken only by tkw__extra_attach(). */
+int tkw__extra_peek(struct tkw_service *service, struct shard *shard,
+                    uint32_t *index)
 {
     *index = shard->extras_free;
     if (*index != 0)
@@ -41,8 +41,8 @@ int extra_peek(struct tkw_service *service, struct shard *shard,
     return 0;
 }
 
-void extra_attach(struct shard *shard, struct job *job, uint32_t index,
-                  const struct tkw_plan *plan, uint64_t phase_ns)
+void tkw__extra_attach(struct shard *shard, struct job *job, uint32_t index,
+                       const struct tkw_plan *plan, uint64_t phase_ns)
 {
     job->extra = index;
     struct extra *extra = extra_of(shard, job);
@@ -59,14 +59,14 @@ void extra_attach(struct shard *shard, struct job *job, uint32_t index,
         .missed = plan->missed,
     };
     if (plan->owner != NULL)
-        owner_link(shard, job, plan->owner);
+        tkw__owner_link(shard, job, plan->owner);
 }
 
-void extra_detach(struct shard *shard, struct job *job)
+void tkw__extra_detach(struct shard *shard, struct job *job)
 {
     struct extra *extra = extra_of(shard, job);
     if (extra->owner != NULL)
-        owner_unlink(shard, job);
+        tkw__owner_unlink(shard, job);
     extra->older = shard->extras_free;
     shard->extras_free = job->extra;
     job->extra = 0;
@@ -113,7 +113,7 @@ static struct aim aim_in_phase(struct tkw_service *service, uint64_t now,
     if (jitter_ns != 0)
         due_ns = saturating_add(due_ns, draw(now) % jitter_ns);
     due_ns = gather(service, due_ns, slack_ns);
-    return service_aim_from(service, now, due_ns);
+    return tkw__service_aim_from(service, now, due_ns);
 }
 
 /* Who runs callbacks there; NULL if nobody does. */
@@ -128,7 +128,8 @@ static const struct crew *crew_of(const struct tkw_service *service,
     return crew->service != NULL ? crew : NULL;
 }
 
-bool service_has(const struct tkw_service *service, enum tkw_executor executor)
+bool tkw__service_has(const struct tkw_service *service,
+                      enum tkw_executor executor)
 {
     return crew_of(service, executor) != NULL;
 }
@@ -145,8 +146,8 @@ static struct shard *shard_for(struct tkw_service *service,
     const struct crew *crew = crew_of(service, plan->executor);
     if (crew == NULL)
         return NULL;
-    return plan->owner != NULL ? owner_shard(crew, plan->owner)
-                               : crew_own_shard(crew);
+    return plan->owner != NULL ? tkw__owner_shard(crew, plan->owner)
+                               : tkw__crew_own_shard(crew);
 }
 
 /* Arm plans from `*at` on that belong in the same shard. */
@@ -166,9 +167,9 @@ static int arm_some(struct tkw_service *service, struct shard *shard,
         struct aim aim = aim_in_phase(service, now, phase_ns, plan->jitter_ns,
                                       plan->slack_ns);
         shard_reap(shard, REAPED_BY_ARMING);
-        error = job_arm(service, shard, handle, aim, phase_ns, plan);
-        if (error == -ENOMEM && shard_reap_for_memory(shard))
-            error = job_arm(service, shard, handle, aim, phase_ns, plan);
+        error = tkw__job_arm(service, shard, handle, aim, phase_ns, plan);
+        if (error == -ENOMEM && tkw__shard_reap_for_memory(shard))
+            error = tkw__job_arm(service, shard, handle, aim, phase_ns, plan);
         *at += error == 0;
     } while (error == 0 && *at < count && *at % ARMED_AT_ONCE != 0 &&
              shard_for(service, &plans[*at]) == shard);
@@ -226,8 +227,8 @@ static uint64_t next_phase(const struct extra *extra, uint64_t now,
  * Arm a timer that repeats for its next time, its callback having returned; or
  * not, if that has armed or cancelled it, or if it is over.
  */
-void repeat_arm(struct tkw_service *service, struct shard *shard,
-                struct job *job, const struct tkw_firing *firing)
+void tkw__repeat_arm(struct tkw_service *service, struct shard *shard,
+                     struct job *job, const struct tkw_firing *firing)
 {
     struct extra *extra = extra_of(shard, job);
     uint64_t overruns = 0;
@@ -251,13 +252,13 @@ void repeat_arm(struct tkw_service *service, struct shard *shard,
         aim_in_phase(service, now, phase_ns, extra->jitter_ns, extra->slack_ns);
     word = sync_get_acquire(&job->word);
     while ((word & (JOB_ARMED | JOB_CANCELLED)) == 0) {
-        if (job_arm_again(service, shard, job, word, aim.deadline) == 1) {
+        if (tkw__job_arm_again(service, shard, job, word, aim.deadline) == 1) {
             sync_put_relaxed(&job->due_ns, aim.due_ns);
             sync_put_relaxed(&extra->phase_ns, phase_ns);
             extra->overruns = overruns;
             sync_add_relaxed(&service->overruns, overruns);
             service_note(service, RECORDED_ARM, firing->handle, aim.due_ns);
-            service_announce(service, shard, aim.deadline);
+            tkw__service_announce(service, shard, aim.deadline);
             break;
         }
         word = sync_get_acquire(&job->word);

@@ -53,7 +53,7 @@ int tkw_service_record(struct tkw_service *service, size_t operations)
     return 0;
 }
 
-void recorder_close(struct tkw_service *service)
+void tkw__recorder_close(struct tkw_service *service)
 {
     struct recorder *recorder = &service->recorder;
     const struct tkw_allocator *allocator = &service->allocator;
@@ -67,8 +67,9 @@ void recorder_close(struct tkw_service *service)
  * Called before anybody can use what the operation returned, so that those of
  * one timer are in order; but for what a callback does that runs already.
  */
-void service_note_recorded(struct tkw_service *service, enum recorded_kind kind,
-                           tkw_handle handle, uint64_t due_ns)
+void tkw__service_note_recorded(struct tkw_service *service,
+                                enum recorded_kind kind, tkw_handle handle,
+                                uint64_t due_ns)
 {
     struct recorder *recorder = &service->recorder;
     uint64_t now = tkw_service_now(service);

@@ -36,11 +36,11 @@ static void file_anew(struct tkw_service *service, struct shard *shard)
         uint64_t word = sync_get_acquire(&job->word);
         if ((word & JOB_ARMED) == 0)
             continue;
-        if (!timer_is_waiting(shard, job) && !timer_is_room(shard, 1, 0))
+        if (!timer_is_waiting(shard, job) && !tkw__timer_is_room(shard, 1, 0))
             continue;
-        tkw_tick deadline = service_tick_of(service, job->due_ns);
-        if (timer_rearm(shard, job, deadline) == 0)
-            job_arm_again(service, shard, job, word, deadline);
+        tkw_tick deadline = tkw__service_tick_of(service, job->due_ns);
+        if (tkw__timer_rearm(shard, job, deadline) == 0)
+            tkw__job_arm_again(service, shard, job, word, deadline);
     }
     sync_unlock(&shard->mutex);
 }
@@ -70,7 +70,7 @@ static uint64_t see_clock(struct tkw_service *service, uint64_t *now)
     }
     service->read_ns = read;
     if (!service->clock.is_wall) {
-        *now = service_tell(service, read);
+        *now = tkw__service_tell(service, read);
         return *now;
     }
 
@@ -105,7 +105,7 @@ static void give_back_finished(struct shard *shard)
     while (shard->finished != 0) {
         struct job *job = job_at(shard, shard->finished - 1);
         shard->finished = job->next;
-        job_give_back(shard, job);
+        tkw__job_give_back(shard, job);
     }
 }
 
@@ -127,7 +127,7 @@ static void batch_add(struct tkw_service *service, struct shard *shard,
         int error = timer_arm(shard, job, again);
         TKW_ASSERT(error == 0); /* who armed it has seen to that */
         (void)error;
-        service_lower(service, again);
+        tkw__service_lower(service, again);
         return;
     }
     if ((word & JOB_ARMED) == 0)
@@ -167,11 +167,11 @@ static void take_by_wall(struct tkw_service *service, struct shard *shard,
         if (tkw_pool_pop_due(shard->pool, &shot, 1) == 0)
             break;
         struct job *job = shot.user.pointer;
-        if (job->due_ns <= now || !timer_is_room(shard, 1, 0))
+        if (job->due_ns <= now || !tkw__timer_is_room(shard, 1, 0))
             batch_add(service, shard, &shot);
         else
             tkw_pool_arm(shard->pool, &job->timer,
-                         service_tick_of(service, job->due_ns), shot.user);
+                         tkw__service_tick_of(service, job->due_ns), shot.user);
     }
 }
 
@@ -201,7 +201,7 @@ static void refill(struct tkw_service *service, struct shard *shard,
     sync_lock(&shard->mutex);
     give_back_finished(shard);
     shard_reap(shard, TKW_REAPED);
-    timer_file_all(shard);
+    tkw__timer_file_all(shard);
     shard->target = tick;
     shard->has_arrived =
         shard->has_arrived ||
@@ -266,8 +266,8 @@ static void file_held(struct tkw_service *service, struct shard *shard)
     for (uint32_t i = shard->batch_at; i < shard->batch_count; i++) {
         const struct due *due = &shard->batch[i];
         if (sync_get_acquire(&due->job->word) == due->word)
-            job_arm_again(service, shard, due->job, due->word,
-                          service_tick_of(service, due->job->due_ns));
+            tkw__job_arm_again(service, shard, due->job, due->word,
+                               tkw__service_tick_of(service, due->job->due_ns));
     }
     sync_unlock(&shard->mutex);
 }
@@ -277,7 +277,7 @@ static void file_held(struct tkw_service *service, struct shard *shard)
 static void advance_rest(struct shard *shard, tkw_tick tick)
 {
     sync_lock(&shard->mutex);
-    timer_file_all(shard);
+    tkw__timer_file_all(shard);
     shard->target = tick;
     shard->has_arrived =
         tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);
@@ -384,12 +384,12 @@ static bool serve(struct crew *crew, struct pass *pass)
     }
     if (crew->is_direct) {
         const struct due due = shard->batch[shard->batch_at++];
-        pass->count += job_fire(service, &due, &pass->clock);
+        pass->count += tkw__job_fire(service, &due, &pass->clock);
     } else {
         const struct portion portion = {until, pass->now,
                                         pass->most - pass->count};
         pass->clock = 0;
-        if (!crew_hand_over(crew, shard, &portion, &pass->count)) {
+        if (!tkw__crew_hand_over(crew, shard, &portion, &pass->count)) {
             pass->is_refused = crew->is_submit;
             return false;
         }
@@ -419,7 +419,7 @@ static int make_pass(struct tkw_service *service, int most)
     } while (is_busy && pass.count < pass.most);
 
     for (uint32_t i = 0; i < service->shard_count; i++)
-        service_lower(
+        tkw__service_lower(
             service, next_of(service, service->shards[i], pass.tick, pass.now));
     /* After a refusal next_of() asks for the tick after this pass's.  If a wall
      * clock was set back meanwhile, that tick lies too far ahead. */
@@ -428,7 +428,7 @@ static int make_pass(struct tkw_service *service, int most)
         see_step(service, &pass);
     }
     if (pass.is_over)
-        service_lower(service, 0); /* at once */
+        tkw__service_lower(service, 0); /* at once */
     return pass.count;
 }
 
@@ -446,7 +446,7 @@ static bool enter(struct tkw_service *service)
 static void leave(struct tkw_service *service)
 {
     sync_put_ordered(&service->is_active, false);
-    service_point_fd(service);
+    tkw__service_point_fd(service);
     if (sync_get_ordered(&service->is_stopping)) {
         sync_lock(&service->mutex);
         sync_broadcast(&service->quiet);
@@ -466,10 +466,10 @@ static void sleep_until(struct tkw_service *service, uint64_t time)
     PROBE1(wake, service);
 }
 
-void *service_drive(void *argument)
+void *tkw__service_drive(void *argument)
 {
     struct tkw_service *service = argument;
-    sync_be_punctual();
+    tkw__sync_be_punctual();
     if (service->thread_start != NULL)
         service->thread_start(service->context);
     while (!sync_get_relaxed(&service->is_stopping)) {
@@ -477,7 +477,7 @@ void *service_drive(void *argument)
         make_pass(service, INT_MAX);
         leave(service);
 
-        /* Ordered: see service_wake(). */
+        /* Ordered: see tkw__service_wake(). */
         sync_put_ordered(&service->is_asleep, true);
         tkw_tick tick = sync_get_ordered(&service->earliest);
         if (!sync_get_ordered(&service->is_stopping))
@@ -566,7 +566,7 @@ int tkw_service_poll_timeout(struct tkw_service *service)
  * Ordered: who arms says for when, then looks whether anybody runs; who has
  * run says that he does not any more, then looks for when.
  */
-void service_point_fd(struct tkw_service *service)
+void tkw__service_point_fd(struct tkw_service *service)
 {
     if (!sync_get_ordered(&service->has_fd) ||
         sync_get_ordered(&service->is_active))
@@ -591,7 +591,7 @@ int tkw_service_fd(struct tkw_service *service)
     sync_unlock(&service->mutex);
     if (fd >= 0) {
         sync_put_ordered(&service->has_fd, true);
-        service_point_fd(service);
+        tkw__service_point_fd(service);
     }
     return fd;
 }

@@ -25,11 +25,11 @@
 #include "service_inner.h"
 
 /* File everything that waits. */
-void timer_file_all(struct shard *shard)
+void tkw__timer_file_all(struct shard *shard)
 {
     for (uint32_t i = 0; i < shard->intake_count; i++) {
         if (i % POOL_PREFETCHED == 0)
-            pool_prefetch_free(shard->pool);
+            tkw__pool_prefetch_free(shard->pool);
         if (shard->intake[i].job == 0)
             continue;
         struct job *job = job_at(shard, shard->intake[i].job - 1);
@@ -45,25 +45,26 @@ void timer_file_all(struct shard *shard)
 
 /* Is there memory for `count` more timers, and for those that are owed a place?
  * If the allocator refuses, the pool makes up to `steps` steps to find some. */
-bool timer_is_room(struct shard *shard, uint32_t count, size_t steps)
+bool tkw__timer_is_room(struct shard *shard, uint32_t count, size_t steps)
 {
-    return pool_reserve(shard->pool, (size_t)shard->owed + count, steps) == 0;
+    return tkw__pool_reserve(shard->pool, (size_t)shard->owed + count, steps) ==
+           0;
 }
 
 /* Can one more timer get into the pool, besides those that are owed a place? */
 static bool make_room(struct shard *shard)
 {
-    return timer_is_room(shard, 1, POOL_RECLAIM_STEPS);
+    return tkw__timer_is_room(shard, 1, POOL_RECLAIM_STEPS);
 }
 
 /* Make sure that a job can get back into the pool, until it is given back.
  * Returns 0 or -ENOMEM. */
-int timer_owe(struct shard *shard, struct job *job)
+int tkw__timer_owe(struct shard *shard, struct job *job)
 {
     if (job->is_owed)
         return 0;
     /* Also for what waits. */
-    if (!timer_is_room(shard, TKW_INTAKE + 1, POOL_RECLAIM_STEPS))
+    if (!tkw__timer_is_room(shard, TKW_INTAKE + 1, POOL_RECLAIM_STEPS))
         return -ENOMEM;
     shard->owed++;
     job->is_owed = true;
@@ -71,11 +72,11 @@ int timer_owe(struct shard *shard, struct job *job)
 }
 
 /* Arm, the intake being full: make room there, or in the pool. */
-int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline)
+int tkw__timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline)
 {
-    timer_file_all(shard);
+    tkw__timer_file_all(shard);
     /* Without sweeping: the intake saves time, and the pool will do. */
-    if (timer_is_room(shard, TKW_INTAKE, 0)) {
+    if (tkw__timer_is_room(shard, TKW_INTAKE, 0)) {
         shard->intake_room = TKW_INTAKE;
         return timer_arm(shard, job, deadline);
     }
@@ -85,7 +86,7 @@ int timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline)
                         (struct tkw_user){.pointer = job});
 }
 
-void timer_cancel(struct shard *shard, struct job *job)
+void tkw__timer_cancel(struct shard *shard, struct job *job)
 {
     if (!timer_is_waiting(shard, job)) {
         tkw_pool_cancel(shard->pool, job->timer);
@@ -96,7 +97,7 @@ void timer_cancel(struct shard *shard, struct job *job)
         shard->intake_count--;
 }
 
-int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline)
+int tkw__timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline)
 {
     if (timer_is_waiting(shard, job)) {
         bool was_owed = job->is_owed;
@@ -107,18 +108,18 @@ int timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline)
         job->is_owed = was_owed;
         return error == 0;
     }
-    timer_file_all(shard);
+    tkw__timer_file_all(shard);
     if (shard->owed > 0 && !make_room(shard))
         return -ENOMEM;
     return tkw_pool_rearm(shard->pool, job->timer, deadline);
 }
 
-int timer_postpone(struct shard *shard, struct job *job, tkw_tick deadline)
+int tkw__timer_postpone(struct shard *shard, struct job *job, tkw_tick deadline)
 {
     if (timer_is_waiting(shard, job)) {
         struct arrival *arrival = &shard->intake[job->timer];
         if (deadline < arrival->deadline)
-            return timer_rearm(shard, job, deadline);
+            return tkw__timer_rearm(shard, job, deadline);
         arrival->deadline = deadline;
         return 1;
     }
@@ -126,6 +127,6 @@ int timer_postpone(struct shard *shard, struct job *job, tkw_tick deadline)
     struct tkw_shot shot = {.deadline = 0};
     tkw_pool_query(shard->pool, job->timer, &shot);
     if (deadline < shot.deadline || shot.deadline <= shard->target)
-        return timer_rearm(shard, job, deadline);
+        return tkw__timer_rearm(shard, job, deadline);
     return tkw_pool_postpone(shard->pool, job->timer, deadline);
 }

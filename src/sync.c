@@ -10,9 +10,9 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-_Thread_local struct sync_self sync_self_of_thread;
+_Thread_local struct sync_self tkw__sync_self_of_thread;
 
-void sync_cond_init(struct sync_cond *cond)
+void tkw__sync_cond_init(struct sync_cond *cond)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -21,8 +21,8 @@ void sync_cond_init(struct sync_cond *cond)
     pthread_condattr_destroy(&attributes);
 }
 
-void sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
-                     uint64_t time)
+void tkw__sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
+                          uint64_t time)
 {
     if (time == UINT64_MAX) {
         sync_wait(cond, mutex);
@@ -35,8 +35,8 @@ void sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
     pthread_cond_timedwait(&cond->cond, &mutex->mutex, &until);
 }
 
-int sync_start(struct sync_thread *thread, void *(*run)(void *), void *argument,
-               const char *name)
+int tkw__sync_start(struct sync_thread *thread, void *(*run)(void *),
+                    void *argument, const char *name)
 {
     /* A new thread has the signal mask of the one that starts it. */
     sigset_t all, before;
@@ -52,7 +52,7 @@ int sync_start(struct sync_thread *thread, void *(*run)(void *), void *argument,
     return -error;
 }
 
-void sync_be_punctual(void)
+void tkw__sync_be_punctual(void)
 {
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 }

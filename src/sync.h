@@ -114,32 +114,27 @@ static inline void sync_join(struct sync_thread *thread)
 }
 
 /* sync.c */
-#define sync_cond_init tkw_inner_sync_cond_init
-#define sync_wait_until tkw_inner_sync_wait_until
-#define sync_start tkw_inner_sync_start
-#define sync_be_punctual tkw_inner_sync_be_punctual
-#define sync_self_of_thread tkw_inner_sync_self_of_thread
 
-void sync_cond_init(struct sync_cond *cond);
+void tkw__sync_cond_init(struct sync_cond *cond);
 
 /* The same as sync_wait(), but no longer than until a time of the monotonic
  * clock, in ns; UINT64_MAX is for ever. */
-void sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
-                     uint64_t time);
+void tkw__sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
+                          uint64_t time);
 
 /* Start a thread that takes no signals.  Returns 0 or a negative errno. */
-int sync_start(struct sync_thread *thread, void *(*run)(void *), void *argument,
-               const char *name);
+int tkw__sync_start(struct sync_thread *thread, void *(*run)(void *),
+                    void *argument, const char *name);
 
 /* Let the calling thread be woken when it asked for, not some 50 us later. */
-void sync_be_punctual(void);
+void tkw__sync_be_punctual(void);
 
-extern _Thread_local struct sync_self sync_self_of_thread
+extern _Thread_local struct sync_self tkw__sync_self_of_thread
     __attribute__((tls_model("initial-exec")));
 
 static inline struct sync_self *sync_self(void)
 {
-    return &sync_self_of_thread;
+    return &tkw__sync_self_of_thread;
 }
 
 #endif

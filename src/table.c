@@ -53,8 +53,8 @@ static size_t directory_bytes(uint32_t depth)
     return ((size_t)1 << depth) * sizeof(struct table_segment *);
 }
 
-int table_open(struct table *table, const struct tkw_allocator *allocator,
-               struct hash_secret secret)
+int tkw__table_open(struct table *table, const struct tkw_allocator *allocator,
+                    struct hash_secret secret)
 {
     *table = (struct table){.allocator = allocator, .secret = secret};
     table->directory = allocate(table, directory_bytes(0));
@@ -73,7 +73,7 @@ static size_t bytes_bytes(size_t count)
     return sizeof(struct table_bytes) + count + 1; /* and a 0 */
 }
 
-void table_release_bytes(struct table *table, struct table_bytes *bytes)
+void tkw__table_release_bytes(struct table *table, struct table_bytes *bytes)
 {
     release(table, bytes, bytes_bytes(bytes->count));
 }
@@ -85,7 +85,7 @@ static bool is_first(const struct table *table, uint64_t at)
     return at % (UINT64_C(1) << spare) == 0;
 }
 
-struct table_slot *table_next(const struct table *table, uint64_t *cursor)
+struct table_slot *tkw__table_next(const struct table *table, uint64_t *cursor)
 {
     uint64_t end = (UINT64_C(1) << table->depth) * TKW_TABLE_SLOTS;
     while (*cursor < end) {
@@ -102,12 +102,13 @@ struct table_slot *table_next(const struct table *table, uint64_t *cursor)
     return NULL;
 }
 
-void table_close(struct table *table)
+void tkw__table_close(struct table *table)
 {
     uint64_t cursor = 0;
-    for (struct table_slot *slot; (slot = table_next(table, &cursor)) != NULL;)
+    for (struct table_slot *slot;
+         (slot = tkw__table_next(table, &cursor)) != NULL;)
         if (slot_is_bytes(slot))
-            table_release_bytes(table, slot_bytes(slot));
+            tkw__table_release_bytes(table, slot_bytes(slot));
 
     /* From the last one down: the first entry of a segment is gone last. */
     for (uint64_t at = UINT64_C(1) << table->depth; at-- > 0;)
@@ -129,8 +130,8 @@ static uint64_t hash_tag(uint64_t hash)
     return hash >> SLOT_SHIFT << SLOT_SHIFT;
 }
 
-struct table_slot *table_find_bytes(const struct table *table,
-                                    struct tkw_key key, uint64_t hash)
+struct table_slot *tkw__table_find_bytes(const struct table *table,
+                                         struct tkw_key key, uint64_t hash)
 {
     struct table_segment *segment = table_segment(table, hash);
     uint64_t mark = hash_tag(hash) | SLOT_IS_TAKEN | SLOT_IS_BYTES;
@@ -237,8 +238,8 @@ static struct table_bytes *bytes_make(struct table *table, struct tkw_key key,
     return bytes;
 }
 
-int table_insert(struct table *table, struct table_slot **slot,
-                 struct tkw_key key, uint64_t hash)
+int tkw__table_insert(struct table *table, struct table_slot **slot,
+                      struct tkw_key key, uint64_t hash)
 {
     TKW_ASSERT(table_find(table, key, hash) == NULL);
     while (table_segment(table, hash)->used >= SLOTS_FULL && split(table, hash))
@@ -267,8 +268,8 @@ int table_insert(struct table *table, struct table_slot **slot,
  * Close the gap: whoever is behind it, without a free slot between, and is not
  * where its hash leads or on the way from there to the gap, moves up.
  */
-struct table_bytes *table_remove(struct table *table, struct table_slot *slot,
-                                 uint64_t hash)
+struct table_bytes *tkw__table_remove(struct table *table,
+                                      struct table_slot *slot, uint64_t hash)
 {
     struct table_segment *segment = table_segment(table, hash);
     struct table_bytes *bytes = slot_is_bytes(slot) ? slot_bytes(slot) : NULL;
@@ -300,7 +301,7 @@ static bool segment_is_sound(const struct table *table, uint64_t at)
     return used == segment->used;
 }
 
-bool table_check(const struct table *table)
+bool tkw__table_check(const struct table *table)
 {
     for (uint64_t at = 0; at < UINT64_C(1) << table->depth; at++) {
         if (!segment_is_sound(table, at))
@@ -308,8 +309,8 @@ bool table_check(const struct table *table)
     }
     size_t count = 0;
     uint64_t cursor = 0;
-    for (struct table_slot *slot; (slot = table_next(table, &cursor)) != NULL;
-         count++) {
+    for (struct table_slot *slot;
+         (slot = tkw__table_next(table, &cursor)) != NULL; count++) {
         struct tkw_key key = slot_key(slot);
         if (table_find(table, key, slot_hash(table, slot)) != slot ||
             table_hash(table, key) != slot_hash(table, slot))

@@ -88,39 +88,29 @@ struct table {
     size_t bytes; /* allocated */
 };
 
-/* A static library shows these names to the linker: let them be ours. */
-#define table_open tkw_inner_table_open
-#define table_close tkw_inner_table_close
-#define table_insert tkw_inner_table_insert
-#define table_remove tkw_inner_table_remove
-#define table_next tkw_inner_table_next
-#define table_check tkw_inner_table_check
-#define table_find_bytes tkw_inner_table_find_bytes
-#define table_release_bytes tkw_inner_table_release_bytes
-
 /* Returns 0 or -ENOMEM. */
-int table_open(struct table *table, const struct tkw_allocator *allocator,
-               struct hash_secret secret);
+int tkw__table_open(struct table *table, const struct tkw_allocator *allocator,
+                    struct hash_secret secret);
 
 /* Frees all of it, the bytes of keys included. */
-void table_close(struct table *table);
+void tkw__table_close(struct table *table);
 
 /*
  * Add a key that is not there, with nothing in its slot.  Returns 0, or with
  * nothing changed -ENOMEM.
  */
-int table_insert(struct table *table, struct table_slot **slot,
-                 struct tkw_key key, uint64_t hash);
+int tkw__table_insert(struct table *table, struct table_slot **slot,
+                      struct tkw_key key, uint64_t hash);
 
 /* Remove a key.  Returns its bytes, to be released by the caller, or NULL. */
-struct table_bytes *table_remove(struct table *table, struct table_slot *slot,
-                                 uint64_t hash);
-void table_release_bytes(struct table *table, struct table_bytes *bytes);
+struct table_bytes *tkw__table_remove(struct table *table,
+                                      struct table_slot *slot, uint64_t hash);
+void tkw__table_release_bytes(struct table *table, struct table_bytes *bytes);
 
 /* Visit every key: a cursor begins at 0.  Returns NULL at the end. */
-struct table_slot *table_next(const struct table *table, uint64_t *cursor);
+struct table_slot *tkw__table_next(const struct table *table, uint64_t *cursor);
 
-bool table_check(const struct table *table);
+bool tkw__table_check(const struct table *table);
 
 static inline bool table_key_is_sound(struct tkw_key key)
 {
@@ -190,14 +180,14 @@ static inline struct table_slot *table_find_slot(const struct table *table,
     }
 }
 
-struct table_slot *table_find_bytes(const struct table *table,
-                                    struct tkw_key key, uint64_t hash);
+struct table_slot *tkw__table_find_bytes(const struct table *table,
+                                         struct tkw_key key, uint64_t hash);
 
 /* Find a key whose hash is known.  Returns its slot, or NULL. */
 static inline struct table_slot *table_find(const struct table *table,
                                             struct tkw_key key, uint64_t hash)
 {
-    return key.bytes != NULL ? table_find_bytes(table, key, hash)
+    return key.bytes != NULL ? tkw__table_find_bytes(table, key, hash)
                              : table_find_slot(table, key.number, false, hash);
 }
 

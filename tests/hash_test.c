@@ -82,7 +82,7 @@ static void every_bit_of_a_number_counts(void **state)
 {
     (void)state;
     enum { SAMPLES = 2000 };
-    struct hash_secret secret = hash_secret_of((uint64_t[2]){1, 2}, NULL);
+    struct hash_secret secret = tkw__hash_secret_of((uint64_t[2]){1, 2}, NULL);
     uint64_t random = random_seed();
     for (unsigned in = 0; in < 64; in++) {
         unsigned flips[64] = {0};
@@ -107,9 +107,9 @@ static void draws_another_secret_for_each_salt(void **state)
 {
     (void)state;
     int salts[2] = {0};
-    struct hash_secret one = hash_secret_of(none, &salts[0]);
-    struct hash_secret same = hash_secret_of(none, &salts[0]);
-    struct hash_secret other = hash_secret_of(none, &salts[1]);
+    struct hash_secret one = tkw__hash_secret_of(none, &salts[0]);
+    struct hash_secret same = tkw__hash_secret_of(none, &salts[0]);
+    struct hash_secret other = tkw__hash_secret_of(none, &salts[1]);
     assert_memory_equal(&one, &same, sizeof one);
     for (unsigned i = 0; i < 2; i++)
         assert_int_not_equal(one.word[i], other.word[i]);
@@ -124,7 +124,7 @@ static void takes_a_secret_that_is_given(void **state)
     (void)state;
     const uint64_t given[][2] = {{1, 2}, {0, 2}, {1, 0}};
     for (unsigned i = 0; i < COUNT_OF(given); i++) {
-        struct hash_secret secret = hash_secret_of(given[i], &given);
+        struct hash_secret secret = tkw__hash_secret_of(given[i], &given);
         assert_memory_equal(secret.word, given[i], sizeof secret.word);
         assert_int_not_equal(secret.factor[1], secret.factor[3]);
     }
@@ -136,15 +136,15 @@ static void draws_from_what_the_system_gives(void **state)
     (void)state;
     static const unsigned char first[16] = {1}, second[16] = {2};
     random_bytes = first;
-    struct hash_secret one = hash_secret_of(none, &counting);
+    struct hash_secret one = tkw__hash_secret_of(none, &counting);
     random_bytes = second;
-    struct hash_secret other = hash_secret_of(none, &counting);
+    struct hash_secret other = tkw__hash_secret_of(none, &counting);
     random_bytes = NULL;
     assert_int_not_equal(one.word[0], other.word[0]);
     assert_memory_not_equal(one.word, first, sizeof one.word);
 
     has_no_random = true;
-    struct hash_secret neither = hash_secret_of(none, &counting);
+    struct hash_secret neither = tkw__hash_secret_of(none, &counting);
     has_no_random = false;
     assert_int_not_equal(neither.word[0], neither.word[1]);
     assert_int_not_equal(neither.word[0], one.word[0]);

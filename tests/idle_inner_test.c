@@ -87,13 +87,13 @@ static void bytes_stay_until_the_last_walk_is_over(void **state)
     struct tkw_key key = tkw_key_text("alice");
     assert_int_equal(tkw_idle_touch(idle, key, 0), 1);
     uint64_t blocks = ledger.blocks;
-    idle_begin_walk(idle);
-    idle_begin_walk(idle);
+    tkw__idle_begin_walk(idle);
+    tkw__idle_begin_walk(idle);
     assert_true(tkw_idle_forget(idle, key));
     assert_int_equal(ledger.blocks, blocks);
-    idle_end_walk(idle);
+    tkw__idle_end_walk(idle);
     assert_int_equal(ledger.blocks, blocks);
-    idle_end_walk(idle);
+    tkw__idle_end_walk(idle);
     assert_int_equal(ledger.blocks, blocks - 1);
     idle_done(&ledger, idle);
 }

@@ -101,7 +101,7 @@ static void check_sees_a_slot_after_the_end_of_time(void **state)
 static void set_drained(struct tkw_pool *pool, uint32_t level, uint64_t number)
 {
     pool->rings[level].drained = number;
-    ring_update(pool, level);
+    tkw__ring_update(pool, level);
 }
 
 static void check_sees_what_is_left_in_a_drained_slot(void **state)

@@ -208,7 +208,7 @@ static void neighbours_of_a_handle_mean_nothing(void **state)
                     compare_handles) != NULL)
             continue; /* another timer, by its own handle */
         assert_means_nothing(pool, forged);
-        pool_prefetch(pool, forged); /* it is no use, and does no harm */
+        tkw__pool_prefetch(pool, forged); /* it is no use, and does no harm */
         enum tkw_state is = tkw_pool_query(pool, forged, NULL);
         assert_true(is == TKW_STALE || is == TKW_CANCELLED);
     }

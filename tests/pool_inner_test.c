@@ -199,11 +199,11 @@ static void what_was_put_off_counts_until_it_is_seen(void **state)
     for (tkw_tick deadline = 11; deadline <= 20; deadline++)
         assert_int_equal(tkw_pool_postpone(pool, timer, deadline), 1);
     assert_int_equal(pool->unseen, 10);
-    pool_see(pool, 3);
+    tkw__pool_see(pool, 3);
     assert_int_equal(pool->unseen, 7);
-    pool_see(pool, 7);
+    tkw__pool_see(pool, 7);
     assert_int_equal(pool->unseen, 0);
-    pool_see(pool, 1);
+    tkw__pool_see(pool, 1);
     assert_int_equal(pool->unseen, 0);
     assert_pool_fires_on_time(pool, timer);
     pool_done(pool);
@@ -270,24 +270,24 @@ static void sending_for_what_is_there_or_not_changes_nothing(void **state)
     enum { MANY = 100 };
     static tkw_handle handles[MANY];
     struct tkw_pool *pool = pool_of(NULL, 0);
-    pool_prefetch_free(pool);
-    pool_prefetch(pool, 0);
-    pool_prefetch(pool, UINT64_MAX);
+    tkw__pool_prefetch_free(pool);
+    tkw__pool_prefetch(pool, 0);
+    tkw__pool_prefetch(pool, UINT64_MAX);
     for (size_t i = 0; i < MANY; i++) {
         handles[i] = pool_arm(pool, 5, i);
-        pool_prefetch_free(pool);
-        pool_prefetch(pool, handles[i]);
+        tkw__pool_prefetch_free(pool);
+        tkw__pool_prefetch(pool, handles[i]);
     }
     for (size_t i = 0; i < MANY; i++) {
         assert_true(tkw_pool_cancel(pool, handles[i]));
         tkw_pool_advance(pool, i + 5);
-        pool_prefetch_free(pool);
-        pool_prefetch(pool, handles[i]);
+        tkw__pool_prefetch_free(pool);
+        tkw__pool_prefetch(pool, handles[i]);
         assert_pool_sound(pool);
     }
     for (size_t i = 0; i < MANY; i++) {
         pool_arm(pool, 2 * MANY, i);
-        pool_prefetch_free(pool);
+        tkw__pool_prefetch_free(pool);
     }
     assert_int_equal(tkw_pool_count(pool), MANY);
     pool_done(pool);

@@ -10,7 +10,7 @@
 
 enum {
     TIMERS_MAX = 100000,
-    /* Entries that one refused call sweeps at most: see pool_provide(). */
+    /* Entries that one refused call sweeps at most: see tkw__pool_provide(). */
     SWEPT_MAX = 16 * CHUNK_ENTRIES,
 };
 
@@ -199,7 +199,7 @@ static void joining_chunks_keeps_the_order(void **state)
             if (i % stride == 0)
                 assert_true(tkw_pool_cancel(pool, armed[i]));
         while (tkw_pool_counters(pool).dead > 0)
-            pool_sweep(pool);
+            tkw__pool_sweep(pool);
         assert_pool_sound(pool);
         assert_in_range(pool->gaps, 0, CHUNK_ENTRIES);
         tkw_pool_advance(pool, 1000);

@@ -76,7 +76,7 @@ static void while_there_are_many_dead_arming_sweeps_eightfold(void **state)
         tkw_handle again = pool_arm(pool, 100, 0);
         pool->arms_left = 0;
         while (pool->looks == 0) /* find the slot */
-            pool_sweep(pool);
+            tkw__pool_sweep(pool);
         uint64_t before = pool->looks;
         for (size_t i = 0; i < ARMED; i++) {
             if (is_again)
@@ -119,7 +119,7 @@ static void the_sweeper_keeps_its_place_while_timers_fire(void **state)
         pool_arm(pool, 50, i);
     tkw_handle soon = pool_arm(pool, 5, 0);
     while (pool->looks < 2 * CHUNK_ENTRIES)
-        pool_sweep(pool);
+        tkw__pool_sweep(pool);
     const struct chunk *at = pool->sweep.at, *before = pool->sweep.before;
     assert_non_null(at);
     assert_non_null(before);
@@ -145,7 +145,7 @@ static void the_sweeper_lets_go_of_a_queue_that_moves_on(void **state)
     assert_false(tkw_pool_advance_some(pool, 11, COUNT - 1));
     pool->sweep.slot = pool->slot_count + DUE;
     pool->sweep.stream = DIRECT;
-    pool_sweep(pool);
+    tkw__pool_sweep(pool);
     assert_non_null(pool->sweep.at);
     assert_false(tkw_pool_advance_some(pool, 11, COUNT));
     assert_int_equal(tkw_pool_now(pool), 10);
@@ -153,7 +153,7 @@ static void the_sweeper_lets_go_of_a_queue_that_moves_on(void **state)
     assert_null(pool->sweep.before);
     assert_int_not_equal(pool->shelves[DUE].chunks, 0);
     for (int i = 0; i < 20; i++)
-        pool_sweep(pool);
+        tkw__pool_sweep(pool);
     assert_pool_sound(pool);
     pool_advance_surely(pool, 11);
     for (size_t i = 0; i < COUNT_OF(handles); i++)
@@ -170,7 +170,7 @@ static void a_step_of_the_sweeper_passes_over_empty_slots(void **state)
     for (size_t i = 0; i < COUNT_OF(deadlines); i++)
         assert_true(tkw_pool_cancel(pool, pool_arm(pool, deadlines[i], i)));
     assert_int_equal(pool->entries, COUNT_OF(deadlines));
-    pool_sweep(pool);
+    tkw__pool_sweep(pool);
     assert_int_equal(pool->entries, 0);
     assert_int_equal(tkw_pool_counters(pool).looks, COUNT_OF(deadlines));
     pool_done(pool);
@@ -186,7 +186,7 @@ static void a_step_of_the_sweeper_looks_at_a_chunkful(void **state)
         struct tkw_pool *pool = pool_of(&wide, 0);
         for (size_t i = 0; i < 3 * CHUNK_ENTRIES; i++)
             pool_arm(pool, 1 + i / each, i);
-        pool_sweep(pool);
+        tkw__pool_sweep(pool);
         assert_int_equal(tkw_pool_counters(pool).looks,
                          CHUNK_ENTRIES / each * each);
         pool_done(pool);
@@ -239,7 +239,7 @@ static void a_round_of_the_sweeper_begins_with_the_first_slot(void **state)
     assert_int_equal(pool->slots[0].chunks, 1);
     pool->sweep.slot = pool->slot_count + SHELVES - 1;
     pool->sweep.stream = STREAMS - 1;
-    pool_sweep(pool);
+    tkw__pool_sweep(pool);
     assert_int_equal(pool->slots[0].chunks, 0);
     assert_int_equal(tkw_pool_counters(pool).entries, 0);
     assert_int_equal(tkw_pool_next(pool), TKW_NEVER);
@@ -260,7 +260,7 @@ static void the_living_of_two_chunks_fit_into_one(void **state)
     assert_int_equal(slot->chunks, 2);
     for (size_t i = 0; pool->entries > CHUNK_ENTRIES; i++) {
         assert_in_range(i, 0, 1000);
-        pool_sweep(pool);
+        tkw__pool_sweep(pool);
     }
     assert_int_equal(slot->chunks, 1);
     assert_int_equal(pool->gaps, 0);

@@ -85,7 +85,7 @@ static void more_keys_than_memory_are_refused(void **state)
     request_init(&request, 100);
     struct tkw_key key = tkw_key_number(1);
     request.operation.purgatory = hall.purgatory;
-    assert_int_equal(lists_enter(&request.operation, &key, SIZE_MAX / 8),
+    assert_int_equal(tkw__lists_enter(&request.operation, &key, SIZE_MAX / 8),
                      -ENOMEM);
     hall_close(&hall);
 }
@@ -102,7 +102,7 @@ static void a_closing_purgatory_refuses_at_its_lists(void **state)
     hall.purgatory->is_closing = true;
     struct tkw_key key = tkw_key_number(1);
     request.operation.purgatory = hall.purgatory;
-    assert_int_equal(lists_enter(&request.operation, &key, 1), -ESHUTDOWN);
+    assert_int_equal(tkw__lists_enter(&request.operation, &key, 1), -ESHUTDOWN);
     assert_holds(&hall, 0, 0, 0);
     hall.purgatory->is_closing = false;
     request_wait(&hall, &request, 1, 1);
@@ -110,7 +110,7 @@ static void a_closing_purgatory_refuses_at_its_lists(void **state)
     struct request late;
     request_init(&late, 100);
     late.operation.purgatory = hall.purgatory;
-    assert_int_equal(lists_enter(&late.operation, &key, 1), -ESHUTDOWN);
+    assert_int_equal(tkw__lists_enter(&late.operation, &key, 1), -ESHUTDOWN);
     hall.purgatory->is_closing = false;
     assert_holds(&hall, 1, 1, 1);
     hall_close(&hall);

@@ -21,7 +21,7 @@ static void a_place_without_generations_left_is_retired(void **state)
         struct probe probe = {0};
         scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
         tkw_handle first = probe_arm(&scene, &probe, 10);
-        struct job *job = job_find(scene.service, first);
+        struct job *job = tkw__job_find(scene.service, first);
         job->word |= JOB_GENERATION;
         tkw_handle last = first | JOB_GENERATION;
         assert_state(&scene, last, TKW_PENDING);
@@ -290,7 +290,8 @@ static void a_wake_is_not_lost_before_the_wait(void **state)
     const enum tkw_clock_kind kinds[] = {TKW_MONOTONIC, TKW_BOOTTIME, TKW_WALL};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         struct tkw_clock clock;
-        assert_int_equal(clock_open(&clock, kinds[i], &allocator_plain), 0);
+        assert_int_equal(
+            tkw__clock_open(&clock, kinds[i], &tkw__allocator_plain), 0);
         assert_true(clock.is_wall == (kinds[i] == TKW_WALL));
         clock.wake(clock.context);
         clock.wait_until(clock.context, UINT64_MAX);
@@ -302,7 +303,7 @@ static void a_wake_is_not_lost_before_the_wait(void **state)
         uint64_t time = clock.now(clock.context) + TKW_MILLISECOND;
         clock.wait_until(clock.context, time);
         assert_true(clock.now(clock.context) >= time);
-        clock_close(&clock, &allocator_plain);
+        tkw__clock_close(&clock, &tkw__allocator_plain);
     }
 }
 
@@ -315,7 +316,8 @@ static void descriptors_are_closed_by_exec(void **state)
     for (int i = 0; i < MOST; i++)
         was_open[i] = fcntl(i, F_GETFD) >= 0;
     struct tkw_clock clock;
-    assert_int_equal(clock_open(&clock, TKW_WALL, &allocator_plain), 0);
+    assert_int_equal(tkw__clock_open(&clock, TKW_WALL, &tkw__allocator_plain),
+                     0);
     int count = 0;
     for (int i = 0; i < MOST; i++) {
         int flags = was_open[i] ? -1 : fcntl(i, F_GETFD);
@@ -323,7 +325,7 @@ static void descriptors_are_closed_by_exec(void **state)
         assert_true(flags < 0 || (flags & FD_CLOEXEC));
     }
     assert_int_equal(count, 2);
-    clock_close(&clock, &allocator_plain);
+    tkw__clock_close(&clock, &tkw__allocator_plain);
 }
 
 struct sweep {

@@ -151,9 +151,9 @@ static void a_place_that_is_anothers_is_left_alone(void **state)
     probe_arm(&scene, &loser, 10);
     scene_rest(&scene); /* files it */
     probe_arm(&scene, &other, 10);
-    struct job *job = job_find(scene.service, loser.handle);
+    struct job *job = tkw__job_find(scene.service, loser.handle);
     tkw_pool_cancel(scene.service->shards[0]->pool, job->timer);
-    job->timer = job_find(scene.service, other.handle)->timer;
+    job->timer = tkw__job_find(scene.service, other.handle)->timer;
     assert_int_equal(tkw_service_cancel(scene.service, loser.handle), 1);
     assert_int_equal(scene_go(&scene, 10), 1);
     assert_int_equal(ran(&other), 1);

@@ -34,15 +34,15 @@ static void bench_open(struct bench *bench)
 {
     *bench = (struct bench){.count = 0};
     ledger_init(&bench->ledger);
-    struct hash_secret secret = hash_secret_of((uint64_t[2]){1, 2}, NULL);
+    struct hash_secret secret = tkw__hash_secret_of((uint64_t[2]){1, 2}, NULL);
     assert_int_equal(
-        table_open(&bench->table, &bench->ledger.allocator, secret), 0);
+        tkw__table_open(&bench->table, &bench->ledger.allocator, secret), 0);
 }
 
 static void bench_close(struct bench *bench)
 {
     assert_int_equal(bench->table.bytes, bench->ledger.bytes);
-    table_close(&bench->table);
+    tkw__table_close(&bench->table);
     assert_int_equal(bench->ledger.blocks, 0);
     assert_int_equal(bench->ledger.bytes, 0);
 }
@@ -59,8 +59,8 @@ static int insert(struct bench *bench, bool is_text, unsigned number,
     char text[TEXT_MAX];
     struct tkw_key key = key_of(is_text, number, text);
     struct table_slot *slot = NULL;
-    int error =
-        table_insert(&bench->table, &slot, key, table_hash(&bench->table, key));
+    int error = tkw__table_insert(&bench->table, &slot, key,
+                                  table_hash(&bench->table, key));
     if (error != 0)
         return error;
     assert_ptr_equal(slot, look_up(bench, key));
@@ -77,11 +77,11 @@ static void take_out(struct bench *bench, bool is_text, unsigned number)
     char text[TEXT_MAX];
     struct tkw_key key = key_of(is_text, number, text);
     uint64_t hash = table_hash(&bench->table, key);
-    struct table_bytes *bytes =
-        table_remove(&bench->table, table_find(&bench->table, key, hash), hash);
+    struct table_bytes *bytes = tkw__table_remove(
+        &bench->table, table_find(&bench->table, key, hash), hash);
     assert_int_equal(bytes != NULL, is_text);
     if (bytes != NULL)
-        table_release_bytes(&bench->table, bytes);
+        tkw__table_release_bytes(&bench->table, bytes);
     bench->value[is_text][number] = 0;
     bench->count--;
 }
@@ -90,7 +90,7 @@ static void take_out(struct bench *bench, bool is_text, unsigned number)
 static void assert_as_noted(struct bench *bench)
 {
     assert_int_equal(bench->table.count, bench->count);
-    assert_true(table_check(&bench->table));
+    assert_true(tkw__table_check(&bench->table));
     for (unsigned i = 0; i < 2 * KEYS; i++) {
         char text[TEXT_MAX];
         struct tkw_key key = key_of(i % 2, i / 2, text);
@@ -139,7 +139,7 @@ static void visits_every_key_once(void **state)
     size_t visited = 0;
     uint64_t cursor = 0;
     for (struct table_slot *slot;
-         (slot = table_next(&bench.table, &cursor)) != NULL; visited++) {
+         (slot = tkw__table_next(&bench.table, &cursor)) != NULL; visited++) {
         assert_int_not_equal(slot->value[0], 0);
         slot->value[0] = 0;
     }
@@ -168,8 +168,8 @@ static void tells_keys_apart(void **state)
     for (size_t i = 0; i < COUNT_OF(keys); i++) {
         struct table_slot *slot;
         assert_null(look_up(&bench, keys[i]));
-        assert_int_equal(table_insert(&bench.table, &slot, keys[i],
-                                      table_hash(&bench.table, keys[i])),
+        assert_int_equal(tkw__table_insert(&bench.table, &slot, keys[i],
+                                           table_hash(&bench.table, keys[i])),
                          0);
         slot->value[0] = i;
     }
@@ -198,7 +198,7 @@ static void tells_keys_of_one_hash_apart(void **state)
     for (uint64_t i = 0; i < COUNT_OF(texts); i++) {
         struct tkw_key key = tkw_key_text(texts[i]);
         assert_null(table_find(&bench.table, key, hash));
-        assert_int_equal(table_insert(&bench.table, &slot, key, hash), 0);
+        assert_int_equal(tkw__table_insert(&bench.table, &slot, key, hash), 0);
         slot->value[0] = i;
     }
     for (uint64_t i = 0; i < COUNT_OF(texts); i++) {
@@ -261,8 +261,9 @@ static void open_fails_without_memory(void **state)
     struct table table;
     for (unsigned i = 0; i < 2; i++) {
         ledger_fail(&ledger, i, 1);
-        struct hash_secret secret = hash_secret_of((uint64_t[2]){1, 2}, NULL);
-        assert_int_equal(table_open(&table, &ledger.allocator, secret),
+        struct hash_secret secret =
+            tkw__hash_secret_of((uint64_t[2]){1, 2}, NULL);
+        assert_int_equal(tkw__table_open(&table, &ledger.allocator, secret),
                          -ENOMEM);
         assert_int_equal(ledger.blocks, 0);
     }
@@ -278,34 +279,34 @@ static void check_sees_what_is_wrong(void **state)
     (void)insert(&bench, true, 2, 2);
     struct table *table = &bench.table;
     struct table_slot *number = look_up(&bench, tkw_key_number(1));
-    assert_true(table_check(table));
+    assert_true(tkw__table_check(table));
 
     table->count++;
-    assert_false(table_check(table));
+    assert_false(tkw__table_check(table));
     table->count--;
 
     number->key++;
-    assert_false(table_check(table));
+    assert_false(tkw__table_check(table));
     number->key--;
 
     table->directory[0]->used++;
-    assert_false(table_check(table));
+    assert_false(tkw__table_check(table));
     table->directory[0]->used = TKW_TABLE_SLOTS;
-    assert_false(table_check(table));
+    assert_false(tkw__table_check(table));
     table->directory[0]->used = 2;
 
     table->directory[0]->depth++;
-    assert_false(table_check(table));
+    assert_false(tkw__table_check(table));
     table->directory[0]->depth--;
 
     uint64_t cursor = 0;
-    struct table_slot *text = table_next(table, &cursor);
+    struct table_slot *text = tkw__table_next(table, &cursor);
     if (!slot_is_bytes(text))
-        text = table_next(table, &cursor);
+        text = tkw__table_next(table, &cursor);
     slot_bytes(text)->bytes[0] ^= 1;
-    assert_false(table_check(table));
+    assert_false(tkw__table_check(table));
     slot_bytes(text)->bytes[0] ^= 1;
-    assert_true(table_check(table));
+    assert_true(tkw__table_check(table));
     bench_close(&bench);
 }
 
@@ -352,8 +353,8 @@ static void keys_that_are_alike_do_not_meet(void **state)
             struct table_slot *slot;
             struct tkw_key key = tkw_key_number(i << shift);
             uint64_t before = bench.ledger.calls;
-            assert_int_equal(table_insert(&bench.table, &slot, key,
-                                          table_hash(&bench.table, key)),
+            assert_int_equal(tkw__table_insert(&bench.table, &slot, key,
+                                               table_hash(&bench.table, key)),
                              0);
             assert_true(bench.ledger.calls <= before + 2);
         }

@@ -95,11 +95,11 @@ plant 'makes room for others while it repeats' service_fire.c \
     limit_against_repeating
 
 plant 'given back, and still with its owner' service_plan.c \
-    '/^void extra_detach/,/^}/{/if (extra->owner != NULL)/,+1d;}' \
+    '/^void tkw__extra_detach/,/^}/{/if (extra->owner != NULL)/,+1d;}' \
     cancel_owner_against_giving_back
 
 plant 'aims without the mutex' service_run.c \
-    '/^void service_point_fd/,/^}/{/sync_lock\|sync_unlock/d;}' \
+    '/^void tkw__service_point_fd/,/^}/{/sync_lock\|sync_unlock/d;}' \
     two_arm_against_a_loop
 
 plant 'lets the descriptor rest outside of the mutex' service_run.c \

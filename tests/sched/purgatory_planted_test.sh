@@ -19,7 +19,7 @@ plant 'taken by a look and a store' purgatory_life.c \
     check_against_check
 
 plant 'decided by a look and a store' purgatory_life.c \
-    '/^bool operation_decide(/,/^}/{
+    '/^bool tkw__operation_decide(/,/^}/{
          s/!sync_replace_ordered(&operation->word, &word,/(sync_put_ordered(\&operation->word,/
          s/word + OPERATION_DECIDED + how));/word + OPERATION_DECIDED + how), false));/;}' \
     complete_against_expire
@@ -29,11 +29,11 @@ plant 'finds it taken and leaves no wish' purgatory_life.c \
     check_against_check_in_vain
 
 plant 'lets go without a look at the wish' purgatory_life.c \
-    '/^enum farewell operation_let_go(/,/^}/s/(word & OPERATION_AGAIN) \&\& !is_decided/false/' \
+    '/^enum farewell tkw__operation_let_go(/,/^}/s/(word & OPERATION_AGAIN) \&\& !is_decided/false/' \
     check_holding_a_lock_against_check
 
 plant 'finds it being placed and leaves no wish' purgatory_life.c \
-    '/^bool operation_hold(/,/^}/s/word | OPERATION_AGAIN/word/' \
+    '/^bool tkw__operation_hold(/,/^}/s/word | OPERATION_AGAIN/word/' \
     check_against_watch
 
 plant 'is not tried once it is on its lists' purgatory.c \
@@ -45,11 +45,11 @@ plant 'tries what is decided' purgatory_life.c \
     complete_against_check_in_vain
 
 plant 'calls back beside the owner' purgatory_life.c \
-    '/^void operation_end(/,/^}/s/while (word & OPERATION_OWNED)/while (false)/' \
+    '/^void tkw__operation_end(/,/^}/s/while (word & OPERATION_OWNED)/while (false)/' \
     check_in_vain_against_expire
 
 plant 'completes what it does not hold on to' purgatory.c \
-    '/^static bool end_one(/,/^}/{s/how | OPERATION_REF/how/;/operation_drop/d;}' \
+    '/^static bool end_one(/,/^}/{s/how | OPERATION_REF/how/;/tkw__operation_drop/d;}' \
     complete_against_watch
 
 plant 'cancels what it does not hold on to' purgatory_list.c \
@@ -57,7 +57,7 @@ plant 'cancels what it does not hold on to' purgatory_list.c \
     cancelled_against_check
 
 plant 'lets go for a timer that is running' purgatory_life.c \
-    '/^void operation_leave(/,/^}/s/^        1)$/        1 || true)/' \
+    '/^void tkw__operation_leave(/,/^}/s/^        1)$/        1 || true)/' \
     checked_against_expire
 
 plant 'lets go by a look and a store' purgatory_life.c \
@@ -70,11 +70,11 @@ plant 'touches it after its release' purgatory_life.c \
     used_again_against_check
 
 plant 'refused by a store' purgatory_life.c \
-    '/^bool operation_refuse(/,/^}/s/!sync_replace_ordered(&operation->word, &word, 0)/(sync_put_ordered(\&operation->word, 0), false)/' \
+    '/^bool tkw__operation_refuse(/,/^}/s/!sync_replace_ordered(&operation->word, &word, 0)/(sync_put_ordered(\&operation->word, 0), false)/' \
     refused_against_complete
 
 plant 'refused before it has left its lists' purgatory.c \
-    '/^static int place(/,/^}/s/lists_refuse(operation);/sync_put_ordered(\&operation->word, 0), lists_refuse(operation);/' \
+    '/^static int place(/,/^}/s/tkw__lists_refuse(operation);/sync_put_ordered(\&operation->word, 0), tkw__lists_refuse(operation);/' \
     refused_against_check
 
 plant 'closes without waiting' purgatory.c \
@@ -129,13 +129,13 @@ plant 'counts out when others may have looked' monitor.c \
     limit_against_forget
 
 plant 'goes on where it was, without a mark' purgatory_list.c \
-    '/^bool walk_on_locked(/,/^}/{
+    '/^bool tkw__walk_on_locked(/,/^}/{
          s/list_insert_before(&walk->mark, next);/walk->mark.next = next;/
          /list_remove(shard, &walk->mark);/d;}' \
     neighbours_against_check
 
 plant 'begins anew with each batch' purgatory_list.c \
-    '/^bool walk_on_locked(/,/^}/s/if (walk->is_under_way)/if (false)/' \
+    '/^bool tkw__walk_on_locked(/,/^}/s/if (walk->is_under_way)/if (false)/' \
     check_in_vain_against_leaving
 
 plant 'leaves its mark behind' purgatory_list.c \

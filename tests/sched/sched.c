@@ -345,8 +345,8 @@ unsigned sched_spawn(void (*run)(void *), void *argument)
     return number;
 }
 
-int sync_start(struct sync_thread *thread, void *(*run)(void *), void *argument,
-               const char *name)
+int tkw__sync_start(struct sync_thread *thread, void *(*run)(void *),
+                    void *argument, const char *name)
 {
     require_inside("a thread is started");
     thread->number = world.thread_count;
@@ -454,7 +454,7 @@ void sync_unlock(struct sync_mutex *mutex)
     step();
 }
 
-void sync_cond_init(struct sync_cond *cond)
+void tkw__sync_cond_init(struct sync_cond *cond)
 {
     *cond = (struct sync_cond){.mark = COND_MARK};
 }
@@ -470,11 +470,11 @@ void sync_cond_destroy(struct sync_cond *cond)
 
 void sync_wait(struct sync_cond *cond, struct sync_mutex *mutex)
 {
-    sync_wait_until(cond, mutex, UINT64_MAX);
+    tkw__sync_wait_until(cond, mutex, UINT64_MAX);
 }
 
-void sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
-                     uint64_t time)
+void tkw__sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
+                          uint64_t time)
 {
     sched_point();
     require_cond(cond, "waits for");

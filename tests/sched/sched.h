@@ -119,7 +119,7 @@ int sched_main(int count, char **texts, const struct sched_scenario *scenarios,
 unsigned sched_spawn(void (*run)(void *), void *argument);
 void sched_join(unsigned number);
 
-/* The time of the clock that sync_wait_until() waits by, in ns from 0. */
+/* The time of the clock that tkw__sync_wait_until() waits by, in ns from 0. */
 uint64_t sched_now(void);
 
 /* Fail the schedule unless the condition holds. */

@@ -109,14 +109,14 @@ static void one_of_each(void)
 
     prepare();
     sched_join(sched_spawn(add_well, NULL)); /* 4: one is its addition */
-    sync_start(&thread, do_nothing, NULL, "idle");
-    sync_join(&thread);                            /* 3: one is its end */
-    sync_lock(&shared.a);                          /* 1 */
-    sync_wait_until(&shared.cond, &shared.a, 0);   /* 2: before and after */
-    sync_broadcast(&shared.cond);                  /* 1 */
-    sync_unlock(&shared.a);                        /* 1 */
-    sync_put_relaxed(&shared.flag, 1);             /* 1 */
-    sched_require(sync_get_relaxed(&shared.flag)); /* 1 */
+    tkw__sync_start(&thread, do_nothing, NULL, "idle");
+    sync_join(&thread);                               /* 3: one is its end */
+    sync_lock(&shared.a);                             /* 1 */
+    tkw__sync_wait_until(&shared.cond, &shared.a, 0); /* 2: before and after */
+    sync_broadcast(&shared.cond);                     /* 1 */
+    sync_unlock(&shared.a);                           /* 1 */
+    sync_put_relaxed(&shared.flag, 1);                /* 1 */
+    sched_require(sync_get_relaxed(&shared.flag));    /* 1 */
 }
 
 /* Where there is no step nobody can come in, and bugs hide. */

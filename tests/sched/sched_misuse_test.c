@@ -27,7 +27,7 @@ static void destroys_what_it_holds(void)
 static void let_others_block(void)
 {
     sync_lock(&shared.b);
-    sync_wait_until(&shared.never, &shared.b, 1);
+    tkw__sync_wait_until(&shared.never, &shared.b, 1);
     sync_unlock(&shared.b);
 }
 
@@ -98,7 +98,7 @@ static void waits_for_ever(void)
 {
     prepare();
     sync_lock(&shared.a);
-    sync_wait_until(&shared.cond, &shared.a, UINT64_MAX);
+    tkw__sync_wait_until(&shared.cond, &shared.a, UINT64_MAX);
 }
 
 static void runs_for_ever(void)

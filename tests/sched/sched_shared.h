@@ -33,8 +33,8 @@ static inline void prepare(void)
     memset(&shared, 0, sizeof shared);
     sync_mutex_init(&shared.a);
     sync_mutex_init(&shared.b);
-    sync_cond_init(&shared.cond);
-    sync_cond_init(&shared.never);
+    tkw__sync_cond_init(&shared.cond);
+    tkw__sync_cond_init(&shared.never);
 }
 
 static inline bool explore(void (*run)(void), unsigned bound,

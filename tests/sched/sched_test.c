@@ -245,7 +245,7 @@ static void woken_in_time(void)
     unsigned other = sched_spawn(work_then_wake, NULL);
     sync_lock(&shared.a);
     while (!shared.is_woken)
-        sync_wait_until(&shared.cond, &shared.a, 5);
+        tkw__sync_wait_until(&shared.cond, &shared.a, 5);
     sched_require(sched_now() == 0);
     sync_unlock(&shared.a);
     sched_join(other);
@@ -254,7 +254,7 @@ static void woken_in_time(void)
 static void sleep_until(uint64_t time)
 {
     sync_lock(&shared.a);
-    sync_wait_until(&shared.cond, &shared.a, time);
+    tkw__sync_wait_until(&shared.cond, &shared.a, time);
     sched_require(sched_now() == time);
     sync_unlock(&shared.a);
 }
@@ -273,7 +273,7 @@ static void two_sleepers(void)
     sched_require(sched_now() == 3);
     /* A time that has passed is no wait, but lets go of the mutex. */
     sync_lock(&shared.a);
-    sync_wait_until(&shared.cond, &shared.a, 2);
+    tkw__sync_wait_until(&shared.cond, &shared.a, 2);
     sched_require(sched_now() == 3);
     sync_unlock(&shared.a);
     sched_join(other);
@@ -308,7 +308,7 @@ static void two_selves(void)
     struct sync_frame frame = {.handle = 10};
     sched_require(sync_self()->inside == NULL);
     sync_self()->inside = &frame;
-    sched_require(sync_start(&thread, know_oneself, NULL, "other") == 0);
+    sched_require(tkw__sync_start(&thread, know_oneself, NULL, "other") == 0);
     sched_require(sync_self()->inside == &frame);
     sync_join(&thread);
     sched_require(sync_self()->inside == &frame);

@@ -146,7 +146,7 @@ void scene_open(struct scene_config config)
         scene.inside_max = SCENE_JOBS;
     be_thread(2);
     sync_mutex_init(&scene.mutex);
-    sync_cond_init(&scene.has_changed);
+    tkw__sync_cond_init(&scene.has_changed);
     sched_require(tkw_hand_open(&scene.hand, config.now) == 0);
     tkw_hand_be_wall(scene.hand, config.is_wall);
 

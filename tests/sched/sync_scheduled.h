@@ -38,21 +38,21 @@ void sync_mutex_destroy(struct sync_mutex *mutex);
 void sync_lock(struct sync_mutex *mutex);
 void sync_unlock(struct sync_mutex *mutex);
 
-void sync_cond_init(struct sync_cond *cond);
+void tkw__sync_cond_init(struct sync_cond *cond);
 void sync_cond_destroy(struct sync_cond *cond);
 void sync_wait(struct sync_cond *cond, struct sync_mutex *mutex);
-void sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
-                     uint64_t time);
+void tkw__sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
+                          uint64_t time);
 void sync_broadcast(struct sync_cond *cond);
 void sync_signal(struct sync_cond *cond);
 
-int sync_start(struct sync_thread *thread, void *(*run)(void *), void *argument,
-               const char *name);
+int tkw__sync_start(struct sync_thread *thread, void *(*run)(void *),
+                    void *argument, const char *name);
 void sync_join(struct sync_thread *thread);
 
 struct sync_self *sync_self(void);
 
-static inline void sync_be_punctual(void)
+static inline void tkw__sync_be_punctual(void)
 {
 }
 
