@@ -8,9 +8,9 @@
 /* For its functions.  NOLINTNEXTLINE(bugprone-suspicious-include) */
 #include "heap.c"
 
-#include "allocator.h"
+#include "base/allocator.h"
 #include "idle_bench.h"
-#include "table.h"
+#include "keys/table.h"
 
 struct way {
     struct table places; /* of a key: its number in the heap */

@@ -7,10 +7,10 @@
  */
 #include <stdlib.h>
 
-#include "allocator.h"
+#include "base/allocator.h"
 #include "bench.h"
 #include "idle_bench.h"
-#include "table.h"
+#include "keys/table.h"
 
 struct way {
     struct table last_heard;

@@ -13,9 +13,9 @@
 
 #include <pthread.h>
 
-#include "allocator.h"
+#include "base/allocator.h"
+#include "keys/table.h"
 #include "purgatory_request.h"
-#include "table.h"
 
 struct naive;
 

@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "bits.h"
+#include "base/bits.h"
 
 struct twin {
     uint32_t size;

@@ -12,7 +12,7 @@
  *     read() or timerfd_settime() of it fails with ECANCELED.
  *   - Setting the clock back only delays every other timer.
  */
-#include "system.h"
+#include "os/system.h"
 
 #include <limits.h>
 #include <sched.h>

@@ -5,9 +5,10 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for file in dial wheel wheel_check; do
+for file in "$SOURCE"/src/{dial,wheel}/*.c; do
     "$CC" -std=c11 -O2 -ffreestanding -fno-builtin -DNDEBUG -Wall -Wextra -Werror \
-        -I"$SOURCE/include" -c "$SOURCE/src/$file.c" -o "$work/$file.o"
+        -I"$SOURCE/include" -I"$SOURCE/src" -c "$file" \
+        -o "$work/$(basename "$(dirname "$file")")_$(basename "$file" .c).o"
 done
 ld -r "$work"/*.o -o "$work/core"
 surplus=$(nm -u "$work/core" | awk '{ print $2 }' |

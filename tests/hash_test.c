@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "hash.h"
+#include "keys/hash.h"
 
 static bool has_no_random;
 static const unsigned char *random_bytes;

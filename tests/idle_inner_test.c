@@ -6,8 +6,8 @@
 
 #include <tickwheel/purgatory.h>
 
-#include "idle_inner.h"
-#include "pool_inner.h"
+#include "idle/private.h"
+#include "pool/private.h"
 
 static struct table_slot *slot_in(struct tkw_idle *idle, struct tkw_key key)
 {

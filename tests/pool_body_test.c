@@ -4,7 +4,7 @@
  */
 #include "pool_support.h"
 
-#include "pool_inner.h"
+#include "pool/private.h"
 
 /* Arm again until it has moved into another body; tell which record that is. */
 static uint32_t move_into_body(struct tkw_pool *pool, tkw_handle handle,

@@ -2,7 +2,7 @@
  * pool_due_test.c - tkw_pool_pop_due() returns what was due at the last advance
  * and nothing that was armed since.
  */
-#include "pool_inner.h"
+#include "pool/private.h"
 #include "pool_support.h"
 
 /* Pop with tkw_pool_pop_due(); 0: it returned none. */

@@ -2,7 +2,7 @@
  * pool_handle_test.c - what a handle stands for: one timer, from its arming to
  * its end, and nothing else ever after; any other number is nothing at all.
  */
-#include "pool_ahead.h"
+#include "pool/ahead.h"
 #include "pool_support.h"
 
 /* Every call with a handle that stands for nothing says so, and does nothing */

@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-#include "pool_ahead.h"
-#include "pool_inner.h"
+#include "pool/ahead.h"
+#include "pool/private.h"
 
 /* Make a free place look as if it had been used so often. */
 static void set_generation(struct tkw_pool *pool, uint32_t index,

@@ -3,7 +3,7 @@
  * timers have been cancelled or moved: arming and reserving use their memory
  * again (L16), a bounded number of entries at a time (L6).
  */
-#include "pool_inner.h"
+#include "pool/private.h"
 #include "pool_support.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "pool_inner.h"
+#include "pool/private.h"
 
 static const struct tkw_geometry ring_of_8 = {.sizes = {8},
                                               .beyond = TKW_ROUNDS};

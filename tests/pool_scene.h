@@ -5,7 +5,7 @@
 #ifndef TESTS_POOL_SCENE_H
 #define TESTS_POOL_SCENE_H
 
-#include "pool_inner.h"
+#include "pool/private.h"
 #include "pool_support.h"
 
 /* Set a field to something wrong, see check() object, put it right again. */

@@ -4,7 +4,7 @@
  */
 #include "pool_support.h"
 
-#include "pool_inner.h"
+#include "pool/private.h"
 
 /*
  * A slot of level 2 that is about to begin gives nothing up while two levels

@@ -2,7 +2,7 @@
  * pool_sweep_test.c - what cancelled timers leave behind is swept, seen from
  * inside: when, how much at a time, and where the sweeper stands.
  */
-#include "pool_inner.h"
+#include "pool/private.h"
 #include "pool_support.h"
 
 /* Nobody arms, time goes by: a chunk a step, if the budget is for one. */

@@ -8,7 +8,7 @@ cd "$SOURCE"
 
 # probes OPTION...: the names of the probes of a build, one a line.
 probes() {
-    "$CC" -std=c11 -O2 -Iinclude -fPIC -shared "$@" src/*.c -o "$work/lib.so"
+    "$CC" -std=c11 -O2 -Iinclude -Isrc -fPIC -shared "$@" src/*/*.c -o "$work/lib.so"
     readelf -n "$work/lib.so" | sed -n 's/^ *Name: //p' | sort -u
 }
 

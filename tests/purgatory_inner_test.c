@@ -4,7 +4,7 @@
  */
 #include "purgatory_support.h"
 
-#include "purgatory_inner.h"
+#include "purgatory/private.h"
 
 /* What audit() is for: it says no to a purgatory that is not as it must be. */
 static void audit_sees_what_is_wrong(void **state)

@@ -5,7 +5,7 @@
  * The calls by which the library asks the system for them are wrapped by the
  * linker.
  */
-#include "system.h"
+#include "os/system.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,7 +16,7 @@
 
 #include <tickwheel/service.h>
 
-#include "service_inner.h"
+#include "service/private.h"
 #include "service_support.h"
 
 static struct {

@@ -3,12 +3,12 @@
  * places that run out, memory that runs out at the worst moment, clocks that
  * are woken before they are waited on.
  */
-#include "service_inner.h"
+#include "service/private.h"
 
 #include <fcntl.h>
 
-#include "allocator.h"
-#include "clock_inner.h"
+#include "base/allocator.h"
+#include "os/clock.h"
 #include "service_support.h"
 
 /* A job whose generations have run out is not used again: its next handle would

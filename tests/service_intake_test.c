@@ -2,10 +2,10 @@
  * service_intake_test.c - timers on their way to the pool: nobody can tell, but
  * by what it costs.
  */
-#include "service_inner.h"
+#include "service/private.h"
 
 #include "executor_support.h"
-#include "pool_record.h"
+#include "pool/record.h"
 
 static struct tkw_pool_figures pool_figures(const struct scene *scene)
 {

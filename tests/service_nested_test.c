@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 
-#include "service_inner.h"
+#include "service/private.h"
 
 #include "service_support.h"
 

@@ -4,7 +4,7 @@
  * comes while it is running.
  */
 #include "executor_support.h"
-#include "service_inner.h"
+#include "service/private.h"
 
 /* An allocator that refuses.  Memory for jobs and records comes in pieces of a
    megabyte or more, what is in slots in smaller ones. */

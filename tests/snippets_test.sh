@@ -31,8 +31,13 @@ cut_page() {
 }
 
 build_library() {
+    local file
     (cd "$work/made" &&
-        "$CC" -std=c11 -I"$SOURCE/include" -c "$SOURCE"/src/*.c &&
+        for file in "$SOURCE"/src/*/*.c; do
+            "$CC" -std=c11 -I"$SOURCE/include" -I"$SOURCE/src" -c "$file" \
+                -o "$(basename "$(dirname "$file")")_$(basename "$file" .c).o" ||
+                exit
+        done &&
         ar rcs libtickwheel.a ./*.o)
 }
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "table.h"
+#include "keys/table.h"
 
 enum { KEYS = 2000, TEXT_MAX = 24 };
 

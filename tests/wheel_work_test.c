@@ -4,7 +4,7 @@
  */
 #include "support.h"
 
-#include "queue.h"
+#include "wheel/queue.h"
 
 /* L6.  With thousands pending, one call touches one timer. */
 static void arm_cancel_and_postpone_move_nothing_else(void **state)

@@ -7,7 +7,7 @@
 #include "key.h"
 
 #include "../model/engine_pool_handles.h"
-#include "pool_inner.h"
+#include "pool/private.h"
 
 /* Can so many entries be dead that the pool sweeps? */
 bool pool_may_sweep(const struct toy_config *config);

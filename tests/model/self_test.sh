@@ -59,7 +59,7 @@ for bug in order early rearm next advance work crash hang pool-order \
     [ "$count" -le $ops_max ] || fail "$bug: shrunk to $count operations only"
 
     "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -I"$tree/include" \
-        -o reproducer model-failure.c "$tree"/src/*.c ||
+        -I"$tree/src" -o reproducer model-failure.c "$tree"/src/*/*.c ||
         fail "$bug: the reproducer does not compile"
     ./reproducer || fail "$bug: the reproducer asserts what is not so"
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "service_inner.h"
+#include "service/private.h"
 
 struct post post;
 

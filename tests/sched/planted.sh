@@ -32,7 +32,7 @@ compile() {
             -DTKW_JOIN_CHUNKS=3 -DTKW_SWEEP_SLACK=4 -DTKW_WAKE_SHARE=2 \
             -DTKW_ENTRY_TICK_BITS=4 -DTKW_ENTRY_TAG_BITS=12 \
             -DTKW_TABLE_SLOTS=8 -DTKW_WALK_BATCH=1 \
-            -o "$into/$(basename "$file" .c).o" "$file" ||
+            -o "$into/$(echo "${file#"$tree/"}" | tr / _).o" "$file" ||
             fail "$file does not compile"
     done
 }
@@ -67,9 +67,9 @@ plant() {
 }
 
 cp -r "$tree/src" src
-rm src/sync.c # the scheduler stands for it
+rm src/os/sync.c # the scheduler stands for it
 mkdir sound
-compile sound src/*.c
+compile sound src/*/*.c
 for part in coroutine crash front sched search $scenarios; do
     compile sound "$tree/tests/sched/$part.c"
 done

@@ -10,102 +10,102 @@ scenarios=$(cd "$SOURCE/tests/sched" && find . -name 'service_*.c' | sed 's/\.c$
 # shellcheck source=tests/sched/planted.sh
 . "$SOURCE/tests/sched/planted.sh"
 
-plant 'claimed by a look and a store' service_fire.c \
+plant 'claimed by a look and a store' service/fire.c \
     's/!sync_replace_ordered(&job->word, &word, running)/sync_get_ordered(\&job->word) != word || (sync_put_ordered(\&job->word, running), false)/' \
     cancel_against_fire
 
-plant 'looks for the earliest, then falls asleep' service_run.c \
+plant 'looks for the earliest, then falls asleep' service/run.c \
     '/sync_put_ordered(&service->is_asleep, true);/{h;d;}
      /tkw_tick tick = sync_get_ordered(&service->earliest);/G' \
     arm_against_falling_asleep
 
-plant 'forgets the earliest after its visit' service_run.c \
+plant 'forgets the earliest after its visit' service/run.c \
     '/sync_put_relaxed(&service->earliest, TKW_NEVER);/{h;d;}
      /^    visit_all(service, /G' \
     arm_earlier_against_falling_asleep
 
-plant 'runs without a look whether to stop' service_run.c \
+plant 'runs without a look whether to stop' service/run.c \
     '/^static bool serve/,/^}/s/sync_get_ordered(&service->is_stopping)/false/' \
     stop_against_stop
 
-plant 'stops without waiting' service.c \
+plant 'stops without waiting' service/open.c \
     's/while (sync_get_ordered(&service->is_active) ||.*/while (false)/' \
     stop_against_stop
 
-plant 'says that it is quiet outside of the mutex' service_run.c \
+plant 'says that it is quiet outside of the mutex' service/run.c \
     '/^static void leave/,/^}/{/sync_lock\|sync_unlock/d;}' \
     run_against_stop
 
-plant 'says that it has ended outside of the mutex' service_fire.c \
+plant 'says that it has ended outside of the mutex' service/fire.c \
     '/if (word & JOB_WAITED)/,/}/{/sync_lock\|sync_unlock/d;}' \
     cancel_sync_against_fire
 
-plant 'armed again without a new epoch' service_change.c \
+plant 'armed again without a new epoch' service/change.c \
     's/(word + JOB_EPOCH) & JOB_EPOCHS/word \& JOB_EPOCHS/' \
     postpone_against_fire
 
-plant 'armed again after a cancel' service_change.c \
+plant 'armed again after a cancel' service/change.c \
     '/if (word & JOB_CANCELLED)$/,+1d' \
     cancel_against_arming_itself
 
-plant 'counted in by a look and a store' service_arm.c \
+plant 'counted in by a look and a store' service/arm.c \
     's/!sync_replace_ordered(&service->pending, &pending, pending + 1)/sync_put_ordered(\&service->pending, pending + 1), false/' \
     limit_against_two_arming
 
-plant 'put on the stack by a look and a store' service_change.c \
+plant 'put on the stack by a look and a store' service/change.c \
     's/!sync_replace_ordered(stack, &before, after)/sync_put_ordered(stack, after), false/' \
     cancel_against_cancel_of_another
 
-plant 'makes room and tells nobody' service_crew.c \
+plant 'makes room and tells nobody' service/crew.c \
     '/^static void \*work/,/^}/{/if (is_room)/,+1d;}' \
     room_against_a_full_queue
 
-plant 'says that it is full outside of the mutex' service_crew.c \
+plant 'says that it is full outside of the mutex' service/crew.c \
     '/^static bool enqueue/,/^}/{/crew->is_full = shard->batch_at == before;/{h;d;}
      /sync_unlock/G;}' \
     room_against_a_full_queue
 
-plant 'ends a callback outside of the mutex' service_crew.c \
+plant 'ends a callback outside of the mutex' service/crew.c \
     '/^static void \*work/,/^}/{/^        sync_lock/{h;d;}
      /^            end(service);/G;}' \
     stop_against_workers
 
-plant 'begins without a look whether to stop' service_crew.c \
+plant 'begins without a look whether to stop' service/crew.c \
     '/^static bool begin/,/^}/{/is_stopping/,+1d;}' \
     job_run_against_stop
 
-plant 'closes without waiting for jobs' service.c \
+plant 'closes without waiting for jobs' service/open.c \
     's/while (service->out_count > 0)/while (false)/' \
     job_run_against_close
 
-plant 'taken for due while it is running' service_run.c \
+plant 'taken for due while it is running' service/run.c \
     's/while (word & JOB_RUNNING && word & JOB_ARMED)/while (false)/' \
     due_again_while_running
 
-plant 'late, and nobody looks' service_fire.c \
+plant 'late, and nobody looks' service/fire.c \
     's/if (word & JOB_LATE)/if (false)/' \
     due_again_while_running
 
-plant 'armed for its next time after a cancel' service_plan.c \
+plant 'armed for its next time after a cancel' service/plan.c \
     's/(word & (JOB_ARMED | JOB_CANCELLED)) == 0/(word \& JOB_ARMED) == 0/' \
     cancel_against_repeating
 
-plant 'makes room for others while it repeats' service_fire.c \
+plant 'makes room for others while it repeats' service/fire.c \
     's/if ((word & JOB_REPEATS) == 0)/if (true)/' \
     limit_against_repeating
 
-plant 'given back, and still with its owner' service_plan.c \
+plant 'given back, and still with its owner' service/plan.c \
     '/^void tkw__extra_detach/,/^}/{/if (extra->owner != NULL)/,+1d;}' \
     cancel_owner_against_giving_back
 
-plant 'aims without the mutex' service_run.c \
+plant 'aims without the mutex' service/run.c \
     '/^void tkw__service_point_fd/,/^}/{/sync_lock\|sync_unlock/d;}' \
     two_arm_against_a_loop
 
-plant 'lets the descriptor rest outside of the mutex' service_run.c \
+plant 'lets the descriptor rest outside of the mutex' service/run.c \
     '/^static RARE int refuse_to_run/,/^}/{/sync_lock\|sync_unlock/d;}' \
     two_run_against_arm
 
-plant 'records without a look whether to go on' service_record.c \
+plant 'records without a look whether to go on' service/record.c \
     's/bool is_recording = sync_get_relaxed(&service->is_recording);/bool is_recording = true;/' \
     cancel_against_ending_a_recording

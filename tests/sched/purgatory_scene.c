@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "service_inner.h"
+#include "service/private.h"
 
 struct stage stage;
 

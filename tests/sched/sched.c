@@ -24,8 +24,8 @@
 #include <string.h>
 
 #include "coroutine.h"
+#include "os/sync.h"
 #include "schedule.h"
-#include "sync.h"
 
 #ifndef TKW_SYNC
 #error "build this with -DTKW_SYNC='\"sched/sync_scheduled.h\"'"

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/sync.h"
 #include "sched.h"
-#include "sync.h"
 
 /* What the threads of a scenario share.  Each begins with it all zero. */
 static struct {

@@ -6,8 +6,8 @@
  */
 #include "service_races.h"
 
+#include "service/private.h"
 #include "service_actors.h"
-#include "service_inner.h"
 #include "service_scene.h"
 
 /* A timer that is due at the next turn of a tick, the driver sleeping. */

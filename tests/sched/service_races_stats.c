@@ -3,9 +3,9 @@
  */
 #include "service_races.h"
 
-#include "histogram.h"
+#include "service/histogram.h"
+#include "service/private.h"
 #include "service_actors.h"
-#include "service_inner.h"
 #include "service_scene.h"
 
 static struct histogram shared;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "service_inner.h"
+#include "service/private.h"
 
 /* Two segments of jobs and two of extras; not touched. */
 #define ARENA_BYTES ((size_t)400 << 20)

@@ -29,8 +29,8 @@
 
 #include <tickwheel/service.h>
 
+#include "os/sync.h"
 #include "sched.h"
-#include "sync.h"
 
 enum { SCENE_PROBES = 3, SCENE_ACTORS = 2, SCENE_JOBS = 8 };
 

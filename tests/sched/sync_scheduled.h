@@ -1,11 +1,11 @@
 /*
- * sync_scheduled.h - the other side of src/sync.h: threads that take turns.
+ * sync_scheduled.h - the other side of src/os/sync.h: threads that take turns.
  *
  * Sources built with -DTKW_SYNC='"sched/sync_scheduled.h"' call the scheduler
  * of sched.c here instead of the machine.  At each of these calls it decides
  * who goes on; between two of them nobody else runs.  See sched.h.
  *
- * What src/sync.c defines is defined by sched.c as well, so link only one.
+ * What src/os/sync.c defines is defined by sched.c as well, so link only one.
  */
 #ifndef SCHED_SYNC_SCHEDULED_H
 #define SCHED_SYNC_SCHEDULED_H

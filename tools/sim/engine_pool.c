@@ -8,7 +8,7 @@
 
 #include <tickwheel/pool.h>
 
-#include "../../src/pool_inner.h"
+#include "pool/private.h"
 
 #include <stdlib.h>
 #include <string.h>

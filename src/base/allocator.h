@@ -1,0 +1,16 @@
+/*
+ * base/allocator.h - where memory comes from if nobody says otherwise.
+ */
+#ifndef TKW_BASE_ALLOCATOR_H
+#define TKW_BASE_ALLOCATOR_H
+
+#include <tickwheel/pool.h>
+
+extern const struct tkw_allocator tkw__allocator_plain;
+
+/* What is wrong with what every configuration has, or NULL: an allocator, of
+ * which NULL is the plain one, and fields for times to come. */
+const char *tkw__config_fault(const uint64_t reserved[4],
+                              const struct tkw_allocator *allocator);
+
+#endif

@@ -1,8 +1,0 @@
-/*
- * epoll.c - the functions of epoll.h, for those who cannot inline them.
- */
-#include <tickwheel/epoll.h>
-
-extern inline int tkw_epoll_add(struct tkw_service *service, int epoll,
-                                epoll_data_t data);
-extern inline int tkw_epoll_remove(struct tkw_service *service, int epoll);

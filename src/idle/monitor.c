@@ -1,0 +1,438 @@
+/*
+ * idle/monitor.c - a tracker for any thread: shards by key, each a tracker with
+ * a lock, and a timer of a service that looks when the shard's next key may
+ * have gone silent.
+ *
+ *     touch, forget, query          the service
+ *          |  hash of the key          |
+ *          v                           v
+ *     +---------+  +---------+     look(): a batch under the lock, the timer
+ *     | shard 0 |  | shard 1 | ... armed for the next one, still under the
+ *     +---------+  +---------+     lock; then on_silent, without
+ *
+ * A shard's timer is always armed, for `wake_ns`: never, if there is nothing to
+ * look at.  Only under the shard's lock is it moved, by look() or by whoever
+ * adds a key that may go silent before that; so what is written down is what
+ * the service was told last.  It repeats, after centuries: such a timer has its
+ * place in the service for life, so that look() can always arm it again.  To
+ * move it to an earlier time may fail for lack of memory, so that is done
+ * first, and the key is not added; a look too many finds nothing.
+ *
+ * Locks: a shard's lock comes before all of the service's, and never two
+ * shards' at a time.
+ */
+#include <tickwheel/monitor.h>
+
+#include <errno.h>
+
+#include "base/allocator.h"
+#include "base/assertion.h"
+#include "os/lock_order.h"
+#include "os/processors.h"
+#include "private.h"
+
+#define CENTURIES (UINT64_C(1) << 62)
+
+/* If nobody says: so many for each processor, lest two threads often want the
+ * same, and so many at most. */
+enum { SHARDS_EACH = 4, SHARDS_MAX = TKW_SHARDS_MAX };
+
+struct shard {
+    struct sync_mutex mutex; /* of all below, but for the first two */
+    struct tkw_monitor *monitor;
+    tkw_handle timer;
+    uint64_t wake_ns; /* what the timer is armed for */
+    struct tkw_idle *idle;
+    char padding[64]; /* the next shard's lock is on another cache line */
+};
+
+struct tkw_monitor {
+    struct tkw_service *service;
+    const struct tkw_allocator *allocator;
+    tkw_on_silent *on_silent;
+    void *context;
+    size_t keys_max; /* 0: no limit */
+    size_t keys;     /* counted only if there is a limit */
+    uint32_t shard_count;
+    struct shard shards[];
+};
+
+static void shard_lock(struct shard *shard)
+{
+    order_lock(&shard->mutex, ORDER_MONITOR);
+}
+
+static void shard_unlock(struct shard *shard)
+{
+    order_unlock(&shard->mutex, ORDER_MONITOR);
+}
+
+const char *tkw_monitor_config_fault(const struct tkw_monitor_config *config)
+{
+    if (config == NULL)
+        return "there is no configuration";
+    const char *fault = tkw__config_fault(config->reserved, NULL);
+    if (fault != NULL)
+        return fault;
+    if (config->on_silent == NULL)
+        return "there is no on_silent";
+    if (config->shards > TKW_SHARDS_MAX)
+        return "there are more than 16 shards";
+    if ((unsigned)config->executor > TKW_BY_SUBMIT)
+        return "there is no such executor";
+    if (config->idle.start_ns != 0)
+        return "idle.start_ns is not 0";
+    return tkw_idle_config_fault(&config->idle);
+}
+
+/*
+ * Count a key in, if they are counted.  Returns whether there is room: all who
+ * are told no have seen as many keys as may be.  So they are counted out under
+ * the lock under which they go.
+ */
+static bool count_in(struct tkw_monitor *monitor)
+{
+    if (monitor->keys_max == 0)
+        return true;
+    size_t keys = sync_get_relaxed(&monitor->keys);
+    do
+        if (keys >= monitor->keys_max)
+            return false;
+    while (!sync_replace_ordered(&monitor->keys, &keys, keys + 1));
+    return true;
+}
+
+static void count_out(struct tkw_monitor *monitor, size_t count)
+{
+    if (monitor->keys_max != 0)
+        sync_add_relaxed(&monitor->keys, (size_t)0 - count);
+}
+
+/*
+ * Look at keys whose timers came round, one batch: the timer is armed again for
+ * at once if there are more, and others have their turn in between.
+ */
+static void look(void *argument, const struct tkw_firing *firing)
+{
+    struct shard *shard = argument;
+    struct tkw_monitor *monitor = shard->monitor;
+    struct tkw_silent silent[TKW_SILENT_MAX];
+
+    shard_lock(shard);
+    size_t count =
+        tkw_idle_expired(shard->idle, silent, TKW_SILENT_MAX, firing->now_ns);
+    shard->wake_ns = tkw_idle_next(shard->idle);
+    /* It is not armed only if the service was stopped, and then for good. */
+    tkw_service_rearm_at(monitor->service, shard->timer, shard->wake_ns);
+    count_out(monitor, count);
+    shard_unlock(shard);
+
+    order_assert_free();
+    if (count > 0)
+        monitor->on_silent(monitor->context, silent, count);
+}
+
+static size_t monitor_bytes(uint32_t shards)
+{
+    return sizeof(struct tkw_monitor) + shards * sizeof(struct shard);
+}
+
+/*
+ * Close the shards there are.  First all must have come to rest: an on_silent
+ * that is still running may ask about keys of every shard.
+ */
+static void close_shards(struct tkw_monitor *monitor)
+{
+    for (uint32_t i = 0; i < monitor->shard_count; i++)
+        tkw_service_cancel_sync(monitor->service, monitor->shards[i].timer);
+    for (uint32_t i = 0; i < monitor->shard_count; i++) {
+        tkw_idle_close(monitor->shards[i].idle);
+        sync_mutex_destroy(&monitor->shards[i].mutex);
+    }
+}
+
+static int open_shard(struct tkw_monitor *monitor, struct shard *shard,
+                      const struct tkw_idle_config *config,
+                      enum tkw_executor executor)
+{
+    int error = tkw_idle_open(&shard->idle, config);
+    if (error != 0)
+        return error;
+    shard->monitor = monitor;
+    shard->wake_ns = UINT64_MAX;
+    struct tkw_plan plan = {
+        .task = {look, shard, NULL},
+        .when_ns = UINT64_MAX,
+        .is_time = true,
+        .period_ns = CENTURIES,
+        .executor = executor,
+    };
+    error = tkw_service_arm_plan(monitor->service, &shard->timer, &plan);
+    if (error != 0) {
+        tkw_idle_close(shard->idle);
+        return error;
+    }
+    sync_mutex_init(&shard->mutex);
+    return 0;
+}
+
+int tkw_monitor_open(struct tkw_monitor **monitor, struct tkw_service *service,
+                     const struct tkw_monitor_config *config)
+{
+    if (tkw_monitor_config_fault(config) != NULL)
+        return -EINVAL;
+    struct tkw_idle_config idle = config->idle;
+    const struct tkw_allocator *allocator =
+        idle.allocator != NULL ? idle.allocator : &tkw__allocator_plain;
+    uint32_t shards = config->shards != 0
+                          ? config->shards
+                          : SHARDS_EACH * processors(SHARDS_MAX / SHARDS_EACH);
+    struct tkw_monitor *made =
+        allocator->allocate(allocator->context, monitor_bytes(shards));
+    if (made == NULL)
+        return -ENOMEM;
+    *made = (struct tkw_monitor){
+        .service = service,
+        .allocator = allocator,
+        .on_silent = config->on_silent,
+        .context = config->context,
+        .keys_max = idle.keys_max,
+    };
+
+    /* All shards have one secret, so that a key is hashed once. */
+    struct hash_secret secret = tkw__hash_secret_of(idle.secret, made);
+    memcpy(idle.secret, secret.word, sizeof idle.secret);
+    idle.start_ns = tkw_service_now(service);
+    idle.keys_max = 0;
+    for (uint32_t i = 0; i < shards; i++) {
+        int error = open_shard(made, &made->shards[i], &idle, config->executor);
+        if (error != 0) {
+            close_shards(made);
+            allocator->release(allocator->context, made, monitor_bytes(shards));
+            return error;
+        }
+        made->shard_count++;
+    }
+    *monitor = made;
+    return 0;
+}
+
+/* Is a thread inside of on_silent there, or of `each`? */
+static bool is_ours(const struct tkw_monitor *monitor,
+                    const struct sync_frame *frame)
+{
+    bool is_ours = frame->whose == monitor;
+    for (uint32_t i = 0; i < monitor->shard_count; i++)
+        if (frame->whose == monitor->service &&
+            frame->handle == monitor->shards[i].timer)
+            is_ours = true;
+    return is_ours;
+}
+
+static bool is_inside(const struct tkw_monitor *monitor)
+{
+    const struct sync_frame *frame = sync_self()->inside;
+    while (frame != NULL && !is_ours(monitor, frame))
+        frame = frame->outer;
+    return frame != NULL;
+}
+
+int tkw_monitor_close(struct tkw_monitor *monitor)
+{
+    if (monitor == NULL)
+        return 0;
+    if (is_inside(monitor))
+        return -EDEADLK;
+    close_shards(monitor);
+    monitor->allocator->release(monitor->allocator->context, monitor,
+                                monitor_bytes(monitor->shard_count));
+    return 0;
+}
+
+/* A key's hash, and its shard: by bits that the tables do not use. */
+static struct shard *shard_of(struct tkw_monitor *monitor, struct tkw_key key,
+                              uint64_t *hash)
+{
+    *hash = table_hash(&monitor->shards[0].idle->table, key);
+    uint64_t middle = *hash >> 16 & 0xffff;
+    return &monitor->shards[middle * monitor->shard_count >> 16];
+}
+
+/*
+ * Lock a shard to touch a key.  Returns the time; but no earlier one than it
+ * was looked at last, lest a wall clock that was set back since then makes keys
+ * silent at once.
+ */
+static uint64_t lock_to_touch(struct shard *shard)
+{
+    uint64_t now_ns = tkw_service_now(shard->monitor->service);
+    shard_lock(shard);
+    return now_ns > shard->idle->now_ns ? now_ns : shard->idle->now_ns;
+}
+
+/* Let the shard look at `due_ns` at the latest.  Returns 0 or an error. */
+static int wake_by(struct shard *shard, uint64_t due_ns)
+{
+    if (due_ns >= shard->wake_ns)
+        return 0;
+    int answer =
+        tkw_service_rearm_at(shard->monitor->service, shard->timer, due_ns);
+    if (answer < 0)
+        return answer;
+    shard->wake_ns = due_ns;
+    return 0;
+}
+
+static int touch_new(struct shard *shard, const struct tkw_silent *wish,
+                     uint64_t hash)
+{
+    if (!count_in(shard->monitor))
+        return -EAGAIN;
+    int answer = wake_by(
+        shard, tkw__idle_due_ns(shard->idle, wish->last_ns, wish->limit_ns));
+    if (answer == 0)
+        answer = tkw__idle_add(shard->idle, wish, hash);
+    if (answer != 1)
+        count_out(shard->monitor, 1);
+    return answer;
+}
+
+int tkw_monitor_touch(struct tkw_monitor *monitor, struct tkw_key key)
+{
+    if (!table_key_is_sound(key))
+        return -EINVAL;
+    uint64_t hash;
+    struct shard *shard = shard_of(monitor, key, &hash);
+    struct tkw_silent wish = {key, lock_to_touch(shard), 0};
+    int answer = 0;
+    if (!tkw__idle_refresh(shard->idle, key, hash, wish.last_ns))
+        answer = touch_new(shard, &wish, hash);
+    shard_unlock(shard);
+    return answer;
+}
+
+int tkw_monitor_touch_limit(struct tkw_monitor *monitor, struct tkw_key key,
+                            uint64_t limit_ns)
+{
+    if (!table_key_is_sound(key))
+        return -EINVAL;
+    uint64_t hash;
+    struct shard *shard = shard_of(monitor, key, &hash);
+    struct tkw_silent wish = {key, lock_to_touch(shard), limit_ns};
+    int answer;
+    if (tkw__idle_query(shard->idle, key, hash, NULL)) {
+        answer = wake_by(shard,
+                         tkw__idle_due_ns(shard->idle, wish.last_ns, limit_ns));
+        if (answer == 0)
+            answer = tkw__idle_touch_limit(shard->idle, &wish, hash);
+    } else {
+        answer = touch_new(shard, &wish, hash);
+    }
+    shard_unlock(shard);
+    return answer;
+}
+
+bool tkw_monitor_refresh(struct tkw_monitor *monitor, struct tkw_key key)
+{
+    if (!table_key_is_sound(key))
+        return false;
+    uint64_t hash;
+    struct shard *shard = shard_of(monitor, key, &hash);
+    uint64_t now_ns = lock_to_touch(shard);
+    bool is_held = tkw__idle_refresh(shard->idle, key, hash, now_ns);
+    shard_unlock(shard);
+    return is_held;
+}
+
+bool tkw_monitor_forget(struct tkw_monitor *monitor, struct tkw_key key)
+{
+    if (!table_key_is_sound(key))
+        return false;
+    uint64_t hash;
+    struct shard *shard = shard_of(monitor, key, &hash);
+    shard_lock(shard);
+    bool was_held = tkw__idle_forget(shard->idle, key, hash);
+    if (was_held)
+        count_out(monitor, 1);
+    shard_unlock(shard);
+    return was_held;
+}
+
+bool tkw_monitor_query(struct tkw_monitor *monitor, struct tkw_key key,
+                       struct tkw_silent *silent)
+{
+    if (!table_key_is_sound(key))
+        return false;
+    uint64_t hash;
+    struct shard *shard = shard_of(monitor, key, &hash);
+    shard_lock(shard);
+    bool is_held = tkw__idle_query(shard->idle, key, hash, silent);
+    shard_unlock(shard);
+    if (is_held && silent != NULL)
+        silent->key = key; /* the tracker's own bytes may go any time */
+    return is_held;
+}
+
+/* Take the next batch of a walk. */
+static size_t walk_on(const struct shard *shard, struct tkw_idle_cursor *walk,
+                      struct tkw_silent *silent)
+{
+    size_t count = 0;
+    while (count < TKW_SILENT_MAX &&
+           tkw_idle_walk(shard->idle, walk, &silent[count]))
+        count++;
+    return count;
+}
+
+static void walk_shard(struct shard *shard, tkw_on_silent *each, void *context)
+{
+    struct tkw_idle_cursor walk = {0};
+    struct tkw_silent silent[TKW_SILENT_MAX];
+    struct sync_self *self = sync_self();
+    struct sync_frame frame = {shard->monitor, 0, self->inside};
+    shard_lock(shard);
+    tkw__idle_begin_walk(shard->idle);
+    for (size_t count; (count = walk_on(shard, &walk, silent)) > 0;) {
+        shard_unlock(shard);
+        order_assert_free();
+        self->inside = &frame;
+        each(context, silent, count);
+        self->inside = frame.outer;
+        shard_lock(shard);
+    }
+    tkw__idle_end_walk(shard->idle);
+    shard_unlock(shard);
+}
+
+void tkw_monitor_walk(struct tkw_monitor *monitor, tkw_on_silent *each,
+                      void *context)
+{
+    for (uint32_t i = 0; i < monitor->shard_count; i++)
+        walk_shard(&monitor->shards[i], each, context);
+}
+
+struct tkw_idle_figures tkw_monitor_counters(struct tkw_monitor *monitor)
+{
+    struct tkw_idle_figures told = {
+        .bytes = monitor_bytes(monitor->shard_count),
+    };
+    for (uint32_t i = 0; i < monitor->shard_count; i++) {
+        struct shard *shard = &monitor->shards[i];
+        shard_lock(shard);
+        struct tkw_idle_figures one = tkw_idle_counters(shard->idle);
+        shard_unlock(shard);
+        told.keys += one.keys;
+        told.added += one.added;
+        told.forgotten += one.forgotten;
+        told.expired += one.expired;
+        told.looks += one.looks;
+        told.refiles += one.refiles;
+        told.bytes += one.bytes;
+    }
+    return told;
+}
+
+size_t tkw_monitor_count(struct tkw_monitor *monitor)
+{
+    return (size_t)tkw_monitor_counters(monitor).keys;
+}

@@ -1,0 +1,8 @@
+/*
+ * keys/key.c - the functions of key.h, for those who cannot inline them.
+ */
+#include <tickwheel/key.h>
+
+extern inline struct tkw_key tkw_key_number(uint64_t number);
+extern inline struct tkw_key tkw_key_bytes(const void *bytes, size_t count);
+extern inline struct tkw_key tkw_key_text(const char *text);

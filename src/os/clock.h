@@ -1,0 +1,19 @@
+/*
+ * os/clock.h - the system's clocks, to wait on.
+ */
+#ifndef TKW_OS_CLOCK_H
+#define TKW_OS_CLOCK_H
+
+#include <tickwheel/clock.h>
+#include <tickwheel/pool.h>
+
+/*
+ * Fill in a clock of the system.  Returns 0 or a negative errno; what was got
+ * is given back by tkw__clock_close().
+ */
+int tkw__clock_open(struct tkw_clock *clock, enum tkw_clock_kind kind,
+                    const struct tkw_allocator *allocator);
+void tkw__clock_close(struct tkw_clock *clock,
+                      const struct tkw_allocator *allocator);
+
+#endif

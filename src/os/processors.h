@@ -1,0 +1,19 @@
+/*
+ * os/processors.h - how many shards there should be if nobody says.
+ */
+#ifndef TKW_OS_PROCESSORS_H
+#define TKW_OS_PROCESSORS_H
+
+#include <stdint.h>
+#include <unistd.h>
+
+/* One for each processor, 1 to `most`. */
+static inline uint32_t processors(uint32_t most)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (online > (long)most)
+        online = (long)most;
+    return online > 1 ? (uint32_t)online : 1;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * pool/ahead.h - what a pool does for the layers above it, beside pool.h.
+ */
+#ifndef TKW_POOL_AHEAD_H
+#define TKW_POOL_AHEAD_H
+
+#include <tickwheel/pool.h>
+
+/* Prefetch what is known of a timer, any number being fine for a handle. */
+void tkw__pool_prefetch(const struct tkw_pool *pool, tkw_handle handle);
+
+/* Prefetch places that timers will take: to be asked once for every so many of
+ * them, if many are to be armed. */
+#define POOL_PREFETCHED 4
+void tkw__pool_prefetch_free(const struct tkw_pool *pool);
+
+/*
+ * Like tkw_pool_reserve(), but when the allocator refuses, make no more than
+ * `steps` steps of the sweeper, however large `n` is: 0 for a caller that has
+ * another way to go on, POOL_RECLAIM_STEPS for one that would have to give up.
+ */
+#define POOL_RECLAIM_STEPS 16
+int tkw__pool_reserve(struct tkw_pool *pool, size_t n, size_t steps);
+
+#endif
