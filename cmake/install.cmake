@@ -8,7 +8,7 @@ install(TARGETS tickwheel_core_static tickwheel_core_shared tickwheel_static
   tickwheel_shared EXPORT tickwheel)
 if(TICKWHEEL_TOOLS)
   install(TARGETS tickwheel)
-  install(FILES tools/completion.bash RENAME tickwheel
+  install(FILES cli/completion.bash RENAME tickwheel
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 

@@ -7,7 +7,7 @@ tool=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
-# shellcheck source=tools/completion.bash
+# shellcheck source=cli/completion.bash
 . "$2"
 
 # completes "WANTED" WORD...: what can stand for the last word.

@@ -1,7 +1,7 @@
 /*
- * dial/worked_examples_test.c - the worked examples X1 to X25 on a real wheel.  Each row is
- * followed down its path: in its slot until that expires and not an instant
- * longer, then in the next, and at last ready at its deadline.
+ * dial/worked_examples_test.c - the worked examples X1 to X25 on a real wheel.
+ * Each row is followed down its path: in its slot until that expires and not an
+ * instant longer, then in the next, and at last ready at its deadline.
  */
 #include "support/core.h"
 #include "support/worked_examples.h"

@@ -1,6 +1,6 @@
 /*
- * idle/basics_test.c - the tracker holds keys: what touch, forget, query, count and
- * walk say, how many keys it may hold, and what it refuses.
+ * idle/basics_test.c - the tracker holds keys: what touch, forget, query, count
+ * and walk say, how many keys it may hold, and what it refuses.
  */
 #include "support/idle.h"
 

@@ -1,6 +1,6 @@
 /*
- * idle/monitor_close_test.c - closing a monitor while on_silent runs, in its own
- * callback or in another thread's; and a service that was stopped.
+ * idle/monitor_close_test.c - closing a monitor while on_silent runs, in its
+ * own callback or in another thread's; and a service that was stopped.
  */
 #include "support/idle.h"
 

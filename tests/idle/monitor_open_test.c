@@ -1,6 +1,6 @@
 /*
- * idle/monitor_open_test.c - what a monitor cannot be opened with, and what it does
- * without memory: nothing is lost and nothing leaks.
+ * idle/monitor_open_test.c - what a monitor cannot be opened with, and what it
+ * does without memory: nothing is lost and nothing leaks.
  */
 #include "support/idle.h"
 

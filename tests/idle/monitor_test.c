@@ -1,7 +1,7 @@
 /*
- * idle/monitor_test.c - the tracker in real time, on a service without a driver,
- * whose clock is turned by hand: who is told to on_silent and when, what may be
- * called from inside, limits, shards, what is woken up for.
+ * idle/monitor_test.c - the tracker in real time, on a service without a
+ * driver, whose clock is turned by hand: who is told to on_silent and when,
+ * what may be called from inside, limits, shards, what is woken up for.
  */
 #define _POSIX_C_SOURCE 200809L
 

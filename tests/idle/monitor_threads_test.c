@@ -1,7 +1,7 @@
 /*
- * idle/monitor_threads_test.c - a monitor among threads: several that touch, forget
- * and add while time is turned and keys go silent, with every key accounted
- * for; when the driver sleeps, and what a submitted job tells.
+ * idle/monitor_threads_test.c - a monitor among threads: several that touch,
+ * forget and add while time is turned and keys go silent, with every key
+ * accounted for; when the driver sleeps, and what a submitted job tells.
  */
 #define _POSIX_C_SOURCE 200809L
 

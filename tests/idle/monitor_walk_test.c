@@ -1,6 +1,6 @@
 /*
- * idle/monitor_walk_test.c - walking through keys that come and go meanwhile, and
- * touching only those that are held.
+ * idle/monitor_walk_test.c - walking through keys that come and go meanwhile,
+ * and touching only those that are held.
  */
 #include "support/idle.h"
 

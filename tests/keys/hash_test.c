@@ -1,5 +1,6 @@
 /*
- * keys/hash_test.c - SipHash by the numbers others have published, and its secret.
+ * keys/hash_test.c - SipHash by the numbers others have published, and its
+ * secret.
  */
 #include "support/core.h"
 

@@ -1,5 +1,6 @@
 /*
- * os/clock_set_test.c - a service on TKW_WALL when the system's wall clock is set.
+ * os/clock_set_test.c - a service on TKW_WALL when the system's wall clock is
+ * set.
  *
  * A test must not set the clock of the machine.  The linker wraps the calls by
  * which the library reads the wall clock and sets, arms and reads timer

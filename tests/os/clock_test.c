@@ -1,6 +1,7 @@
 /*
- * os/clock_test.c - the clock that is turned by hand, alone and under a service,
- * and the clocks of the system in real time: never early by any of them.
+ * os/clock_test.c - the clock that is turned by hand, alone and under a
+ * service, and the clocks of the system in real time: never early by any of
+ * them.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -1,6 +1,6 @@
 /*
- * packaging/interface_test.c - what the library shows besides its layers: its version,
- * and functions for those who cannot inline them.
+ * packaging/interface_test.c - what the library shows besides its layers: its
+ * version, and functions for those who cannot inline them.
  */
 #include <stdio.h>
 #include <string.h>

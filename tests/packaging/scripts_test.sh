@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree away=$work/away
 mkdir -p "$tree/benchmarks/peers" "$tree/docs/pictures" "$work/bin" "$away"
-mkdir "$tree"/{cmake,include,src,tools}
+mkdir "$tree"/{cmake,include,src,cli}
 touch "$tree"/CMake{Lists.txt,Presets.json}
 cp -R "$SOURCE/scripts" "$SOURCE/run" "$SOURCE/check" "$tree"
 cp "$SOURCE/benchmarks/peers/fetch-timeout" "$tree/benchmarks/peers"
@@ -48,8 +48,8 @@ every_script_tells_its_usage() {
 # What is built says where it runs and with what; packages that are asked for
 # are written down, and none is installed.
 stub cmake <<'SH'
-mkdir -p build/run/tools build/run/benchmarks
-for program in tools/tickwheel benchmarks/bench_idle; do
+mkdir -p build/run/cli build/run/benchmarks
+for program in cli/tickwheel benchmarks/bench_idle; do
     printf '#!/bin/sh\necho "in $PWD: $*"\n' >"build/run/$program"
     chmod +x "build/run/$program"
 done

@@ -1,7 +1,7 @@
 /*
- * pool/basics_test.c - what becomes of a timer in a pool: laws L1 (never early), L2
- * (complete), L3 (one outcome each), L5 (past deadlines, the end of time), and
- * opening a pool in the first place.
+ * pool/basics_test.c - what becomes of a timer in a pool: laws L1 (never
+ * early), L2 (complete), L3 (one outcome each), L5 (past deadlines, the end of
+ * time), and opening a pool in the first place.
  */
 #include "support/pool.h"
 

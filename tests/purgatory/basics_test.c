@@ -1,7 +1,7 @@
 /*
- * purgatory/basics_test.c - try, else watch (P1); completed once, by a check, by its
- * timeout or by force (P2); what a check returns (P3); what the counts are and
- * how they fall (P5).
+ * purgatory/basics_test.c - try, else watch (P1); completed once, by a check,
+ * by its timeout or by force (P2); what a check returns (P3); what the counts
+ * are and how they fall (P5).
  */
 #define _POSIX_C_SOURCE 200809L
 

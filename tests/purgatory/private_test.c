@@ -1,6 +1,6 @@
 /*
- * purgatory/private_test.c - a purgatory seen from inside: that audit() sees what
- * is wrong, and what only it can bring about.
+ * purgatory/private_test.c - a purgatory seen from inside: that audit() sees
+ * what is wrong, and what only it can bring about.
  */
 #include "support/purgatory.h"
 

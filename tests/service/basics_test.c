@@ -1,7 +1,7 @@
 /*
- * service/basics_test.c - a timer of a service from arming to its callback: rounding
- * up, the ends of time, what a callback and a question are told, and what is
- * counted.
+ * service/basics_test.c - a timer of a service from arming to its callback:
+ * rounding up, the ends of time, what a callback and a question are told, and
+ * what is counted.
  */
 #define _POSIX_C_SOURCE 200809L
 

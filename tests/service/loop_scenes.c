@@ -1,6 +1,7 @@
 /*
- * service/loop_scenes.c - a service and an event loop that are together: timers fire in
- * order and never early, whoever arms them, and leave room for other events.
+ * service/loop_scenes.c - a service and an event loop that are together: timers
+ * fire in order and never early, whoever arms them, and leave room for other
+ * events.
  */
 #include "loop_scenes.h"
 

@@ -1,7 +1,7 @@
 /*
- * service/loop_scenes.h - what the timers of a service and an event loop owe each
- * other: the same scenes for every adapter.  A test says how its loop is used,
- * and lists the scenes.
+ * service/loop_scenes.h - what the timers of a service and an event loop owe
+ * each other: the same scenes for every adapter.  A test says how its loop is
+ * used, and lists the scenes.
  */
 #ifndef TESTS_SERVICE_LOOP_SCENES_H
 #define TESTS_SERVICE_LOOP_SCENES_H

@@ -1,6 +1,7 @@
 /*
- * service/loop_scenes_end.c - a service and an event loop that part, or stop, or cannot
- * be brought together: nothing is called, nothing is lost, and the loop sleeps.
+ * service/loop_scenes_end.c - a service and an event loop that part, or stop,
+ * or cannot be brought together: nothing is called, nothing is lost, and the
+ * loop sleeps.
  */
 #include "loop_scenes.h"
 

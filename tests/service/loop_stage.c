@@ -1,5 +1,6 @@
 /*
- * service/loop_stage.c - a loop with a service attached, and another event for it.
+ * service/loop_stage.c - a loop with a service attached, and another event for
+ * it.
  */
 #define _POSIX_C_SOURCE 200809L
 

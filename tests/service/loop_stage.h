@@ -1,6 +1,7 @@
 /*
- * service/loop_stage.h - an event loop for tests of its adapter: a test says how its
- * loop is used, and it is put on a stage with a service and another event.
+ * service/loop_stage.h - an event loop for tests of its adapter: a test says
+ * how its loop is used, and it is put on a stage with a service and another
+ * event.
  */
 #ifndef TESTS_SERVICE_LOOP_STAGE_H
 #define TESTS_SERVICE_LOOP_STAGE_H

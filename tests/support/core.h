@@ -1,7 +1,7 @@
 /*
- * support/core.h - what the tests of the dial and the wheel share: geometries to try
- * everything on, a wheel on the heap, where a timer is filed, random numbers
- * that a seed replays.
+ * support/core.h - what the tests of the dial and the wheel share: geometries
+ * to try everything on, a wheel on the heap, where a timer is filed, random
+ * numbers that a seed replays.
  */
 #ifndef TESTS_SUPPORT_CORE_H
 #define TESTS_SUPPORT_CORE_H

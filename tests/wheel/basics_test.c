@@ -1,7 +1,7 @@
 /*
- * wheel/basics_test.c - what becomes of a timer: laws L1 (never early), L2 (complete),
- * L3 (one outcome each), L5 (past deadlines, the end of time), and making a
- * wheel in the first place.
+ * wheel/basics_test.c - what becomes of a timer: laws L1 (never early), L2
+ * (complete), L3 (one outcome each), L5 (past deadlines, the end of time), and
+ * making a wheel in the first place.
  */
 #include "support/core.h"
 

@@ -1,7 +1,7 @@
 /*
- * wheel/others_bugs_test.c - bugs that other timer wheels shipped, each recreated so
- * that it would show here.  The comment names whose it was, and the change to
- * our code that brings it back and turns the test red.
+ * wheel/others_bugs_test.c - bugs that other timer wheels shipped, each
+ * recreated so that it would show here.  The comment names whose it was, and
+ * the change to our code that brings it back and turns the test red.
  */
 #include "support/core.h"
 

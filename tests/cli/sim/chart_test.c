@@ -1,10 +1,10 @@
 /*
- * cli/sim/chart_test.c - charts: what is on them, that it is XML, and that nothing
- * lies outside the page.
+ * cli/sim/chart_test.c - charts: what is on them, that it is XML, and that
+ * nothing lies outside the page.
  */
 #include "picture_support.h"
 
-#include "tools/sim/plot.h"
+#include "cli/sim/plot.h"
 
 static void a_full_disk_is_told(void **state)
 {

@@ -6,8 +6,8 @@
 
 #include "picture_support.h"
 
-#include "tools/sim/film.h"
-#include "tools/sim/film_frame.h"
+#include "cli/sim/film.h"
+#include "cli/sim/film_frame.h"
 
 static inline struct trace trace_of_ops(const struct trace_op *ops,
                                         size_t count)

@@ -1,9 +1,10 @@
 /*
- * cli/sim/film_test.c - films: which frames there are, and what happens on them.
+ * cli/sim/film_test.c - films: which frames there are, and what happens on
+ * them.
  */
 #include "film_support.h"
 
-#include "tools/sim/film_caption.h"
+#include "cli/sim/film_caption.h"
 
 static const struct tkw_geometry toy = {.sizes = {64}};
 static const struct tkw_geometry binary = {.sizes = {2}};

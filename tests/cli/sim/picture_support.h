@@ -1,6 +1,6 @@
 /*
- * cli/sim/picture_support.h - reading pictures: is it XML, what is on it, is all of
- * it on the page.
+ * cli/sim/picture_support.h - reading pictures: is it XML, what is on it, is
+ * all of it on the page.
  *
  * This reads what svg.c writes, not all that SVG can be.
  */
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "tools/sim/svg.h"
+#include "cli/sim/svg.h"
 
 /* All of a file, from its beginning; to be freed. */
 static inline char *text_of(FILE *file)

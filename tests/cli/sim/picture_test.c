@@ -1,6 +1,6 @@
 /*
- * cli/sim/picture_test.c - films as pictures: whatever is written on them can be
- * read, and stays on the page.
+ * cli/sim/picture_test.c - films as pictures: whatever is written on them can
+ * be read, and stays on the page.
  */
 #include "film_support.h"
 

@@ -1,6 +1,6 @@
 /*
- * cli/sim/recorded_test.c - what a service recorded, played again: the same timers
- * are armed, cancelled and fire.
+ * cli/sim/recorded_test.c - what a service recorded, played again: the same
+ * timers are armed, cancelled and fire.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -8,7 +8,7 @@
 
 #include "service/plans.h"
 
-#include "tools/sim/replay.h"
+#include "cli/sim/replay.h"
 
 /* Timers that live for up to a second, cancelled, moved, and called again. */
 static void live_for_a_while(struct scene *scene, struct probe *probes,

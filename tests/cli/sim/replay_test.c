@@ -1,5 +1,6 @@
 /*
- * cli/sim/replay_test.c - a trace replayed: what happens when, and what is counted.
+ * cli/sim/replay_test.c - a trace replayed: what happens when, and what is
+ * counted.
  */
 #include "traces.h"
 

@@ -1,5 +1,6 @@
 /*
- * cli/sim/reproducer_test.c - programs that the model test wrote, read as traces.
+ * cli/sim/reproducer_test.c - programs that the model test wrote, read as
+ * traces.
  */
 #define _POSIX_C_SOURCE 200809L
 

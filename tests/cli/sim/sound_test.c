@@ -1,6 +1,6 @@
 /*
- * cli/sim/sound_test.c - whoever breaks a promise during a replay is found out, and
- * who has no memory left says so.
+ * cli/sim/sound_test.c - whoever breaks a promise during a replay is found out,
+ * and who has no memory left says so.
  */
 #include "traces.h"
 

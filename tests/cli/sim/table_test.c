@@ -2,8 +2,8 @@
  * cli/sim/table_test.c - the table of a simulation: what it recommends, what it
  * marks, and that it fits.
  */
-#include "tools/sim/table.h"
-#include "tools/words.h"
+#include "cli/sim/table.h"
+#include "cli/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

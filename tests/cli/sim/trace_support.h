@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "tools/sim/trace.h"
+#include "cli/sim/trace.h"
 
 /* A text, which may have zeros in it. */
 struct sample {

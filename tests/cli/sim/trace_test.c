@@ -1,6 +1,6 @@
 /*
- * cli/sim/trace_test.c - traces: what they say, what is wrong with them, and those
- * that were made up.
+ * cli/sim/trace_test.c - traces: what they say, what is wrong with them, and
+ * those that were made up.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -8,7 +8,7 @@
 
 #include "trace_support.h"
 
-#include "tools/sim/keys.h"
+#include "cli/sim/keys.h"
 
 static void every_operation_is_read(void **state)
 {

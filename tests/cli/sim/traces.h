@@ -4,7 +4,7 @@
 #ifndef TESTS_CLI_SIM_TRACES_H
 #define TESTS_CLI_SIM_TRACES_H
 
-#include "tools/sim/replay.h"
+#include "cli/sim/replay.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /*
  * options.c - reading what was given on the command line.
  */
-#include "tools.h"
+#include "commands.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -3,8 +3,8 @@
  */
 #include "options.h"
 
+#include "../commands.h"
 #include "../load_option.h"
-#include "../tools.h"
 
 #include <getopt.h>
 #include <stdio.h>

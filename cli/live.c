@@ -5,9 +5,9 @@
 
 #include "live.h"
 
+#include "commands.h"
 #include "interrupt.h"
 #include "stopwatch.h"
-#include "tools.h"
 
 #include <errno.h>
 #include <math.h>

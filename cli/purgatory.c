@@ -8,7 +8,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "tools.h"
+#include "commands.h"
 
 #include "chart.h"
 #include "interrupt.h"

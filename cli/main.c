@@ -1,7 +1,7 @@
 /*
  * main.c - the `tickwheel` program: pick the command.
  */
-#include "tools.h"
+#include "commands.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE
 
-#include "tools.h"
+#include "commands.h"
 
 #include "draft.h"
 #include "interrupt.h"

@@ -4,7 +4,7 @@
  * A dial is turned to the expiration of each slot the deadline is filed in,
  * and asked again, as the wheel does when the slot comes round.
  */
-#include "tools.h"
+#include "commands.h"
 
 #include <getopt.h>
 #include <inttypes.h>

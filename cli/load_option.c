@@ -3,7 +3,7 @@
  */
 #include "load_option.h"
 
-#include "tools.h"
+#include "commands.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * Only the notation is judged here; whether a dial can be made of the sizes is
  * for tkw_geometry_fault() to say.
  */
-#include "tools.h"
+#include "commands.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,9 +8,9 @@
  */
 #define _DEFAULT_SOURCE /* for realpath() */
 
+#include "../commands.h"
 #include "../draft.h"
 #include "../interrupt.h"
-#include "../tools.h"
 #include "../words.h"
 #include "film.h"
 #include "options.h"

@@ -1,11 +1,11 @@
 /*
- * tools.h - the commands of the `tickwheel` program, and what they share.
+ * commands.h - the commands of the `tickwheel` program, and what they share.
  *
  * Exit codes: 0 fine, 1 something failed, 2 wrong usage, 3 not enough memory;
  * 128 + n if signal n ended the demonstration or the simulation.
  */
-#ifndef TOOLS_H
-#define TOOLS_H
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
 
 #include <stdbool.h>
 #include <stdint.h>

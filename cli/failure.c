@@ -1,7 +1,7 @@
 /*
  * failure.c - from an errno to a message and an exit status.
  */
-#include "tools.h"
+#include "commands.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * asked for; if not, the load runs at full speed, and only the summary is
  * written.
  */
-#include "tools.h"
+#include "commands.h"
 
 #include "interrupt.h"
 #include "load_option.h"
