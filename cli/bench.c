@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../benchmarks/plan.h"
-#include "../benchmarks/report.h"
+#include "../benchmarks/core/plan.h"
+#include "../benchmarks/core/report.h"
 
 enum { N_MOST = 100000000 };
 

@@ -14,7 +14,7 @@
 #include <tickwheel/version.h>
 #include <time.h>
 
-#include "../measure.h"
+#include "core/measure.h"
 
 extern const struct field_peer peer_service;
 extern const struct field_peer peer_monitor;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../bench.h"
+#include "core/bench.h"
 
 enum real_workload {
     REAL_CALLS,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../measure.h"
+#include "core/measure.h"
 
 void field_say(const char *name, double value)
 {

@@ -140,7 +140,7 @@ static inline uint64_t next(struct state *s)
 
 #define STRUCTURE libev
 #define N_MAX SIZE_MAX
-#include "../workloads.h"
+#include "core/workloads.h"
 
 /* Real time. */
 

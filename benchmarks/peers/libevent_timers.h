@@ -128,7 +128,7 @@ static inline uint64_t next(struct state *s)
 }
 
 #define N_MAX SIZE_MAX
-#include "../workloads.h"
+#include "core/workloads.h"
 
 /* Real time: without the precise timer its clock ticks with the kernel, which
  * may be every 4 ms. */

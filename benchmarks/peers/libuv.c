@@ -114,7 +114,7 @@ static inline uint64_t next(const struct state *s)
 
 #define STRUCTURE libuv
 #define N_MAX SIZE_MAX
-#include "../workloads.h"
+#include "core/workloads.h"
 
 /* Real time. */
 

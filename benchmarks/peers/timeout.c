@@ -62,7 +62,7 @@ static inline uint64_t next(const struct state *s)
 
 #define STRUCTURE timeout
 #define N_MAX SIZE_MAX
-#include "../workloads.h"
+#include "core/workloads.h"
 
 static const char *version(void)
 {

@@ -7,7 +7,7 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree away=$work/away
-mkdir -p "$tree/benchmarks/peers" "$tree/docs/pictures" "$work/bin" "$away"
+mkdir -p "$tree"/benchmarks/{core,peers} "$tree/docs/pictures" "$work/bin" "$away"
 mkdir "$tree"/{cmake,include,src,cli}
 touch "$tree"/CMake{Lists.txt,Presets.json}
 cp -R "$SOURCE/scripts" "$SOURCE/run" "$SOURCE/check" "$tree"
@@ -134,7 +134,7 @@ SH
 }
 
 what_is_not_counted_is_no_pass() {
-    local instructions=$tree/scripts/instructions baseline=$tree/benchmarks/instructions.txt
+    local instructions=$tree/scripts/instructions baseline=$tree/benchmarks/core/instructions.txt
     local row=' \| (wheel|pool) arm'
     : >"$baseline"
     ends 1 'which compiler' "$instructions" /bin/true
