@@ -16,8 +16,8 @@ import plan
 import table
 from results import Results
 
-DOCS = adapters.ROOT / "docs"
-RECORD = DOCS / "benchmarks" / "field.json"
+REPORTS = adapters.ROOT / "docs" / "reports"
+RECORD = REPORTS / "benchmarks" / "field.json"
 LANGUAGES = list(adapters.BUILDERS)
 
 
@@ -76,7 +76,7 @@ def options():
                         default=1, help="of the pseudo-random work; default 1")
     parser.add_argument("--record", action="store_true",
                         help="the results are those of the project: write them "
-                        "to docs/benchmarks, docs/benchmarks.md and README.md")
+                        "to docs/reports and README.md")
     parser.add_argument("--pages", action="store_true",
                         help="measure nothing: write table, charts and pages "
                         "of the recorded results anew")
@@ -148,7 +148,7 @@ def build_all(chosen):
 
 
 def take(chosen):
-    """Build and measure: after each repeat, what docs/benchmarks/field.json
+    """Build and measure: after each repeat, what field.json of docs/reports
     holds."""
     began = time.time()
     built, missing, cells = build_all(chosen)
@@ -198,7 +198,7 @@ def main():
             sys.exit(f"bench: there is no {RECORD.relative_to(adapters.ROOT)}")
         results = Results(json.loads(RECORD.read_text()))
         table.write(results, sys.stdout)
-        write_pages(results, DOCS, adapters.ROOT / "README.md")
+        write_pages(results, REPORTS, adapters.ROOT / "README.md")
         return
     own = adapters.BUILD / "benchmarks" / "field.json"
     for found in take(chosen):
@@ -206,7 +206,7 @@ def main():
     results = Results(found)
     table.write(results, sys.stdout)
     if chosen.record:
-        write_pages(results, DOCS, adapters.ROOT / "README.md")
+        write_pages(results, REPORTS, adapters.ROOT / "README.md")
     else:
         write_pages(results, adapters.BUILD, None)
 

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md, and the part of README.md that shows the results.
+"""docs/reports/benchmarks.md, and the part of README.md that shows the results.
 
 Both are made from the results alone: every number, and every sentence about who
 is better.  What is not in the results is not on the page.
@@ -13,7 +13,7 @@ import sections as s
 import wording as w
 
 PICTURES = "benchmarks"  # beside the page
-README_PICTURES = "docs/benchmarks"
+README_PICTURES = "docs/reports/benchmarks"
 BEGIN = "<!-- field: begin (./bench --pages) -->"
 END = "<!-- field: end -->"
 WEAKEST_MAX = 10
@@ -200,13 +200,15 @@ def workloads_of(field, is_wanted):
 def head(results):
     quick = ["", "This was a quick run, to see that everything works. Its numbers "
              "are rough: do not quote them."] if results["is_quick"] else []
-    return ["<!-- Made by ./bench --pages from docs/benchmarks/field.json: do not "
+    return ["<!-- Made by ./bench --pages from "
+            "docs/reports/benchmarks/field.json: do not "
             "edit. -->", "", "# Benchmarks", "",
             "This page is generated, every number and every sentence about who is "
             f"faster, by `./bench --pages` from what `{results['command']}` measured "
             f"on {results['time'][:10]} at commit {results['commit']}. The numbers "
-            "are in `docs/benchmarks/field.json`. What the workloads are is said in "
-            "[benchmarks/peers/README.md](../benchmarks/peers/README.md).", *quick]
+            "are in `docs/reports/benchmarks/field.json`. What the workloads are is said "
+            "in "
+            "[benchmarks/peers/README.md](../../benchmarks/peers/README.md).", *quick]
 
 
 def escaped(text):
@@ -392,8 +394,8 @@ def readme_text(field):
     if "late.svg" in drawn:
         lines += picture(drawn["late.svg"], README_PICTURES)
     lines += ["", "All workloads and sizes, event loops, the settings of every peer, "
-              "and where tickwheel is weakest: [docs/benchmarks.md]"
-              "(docs/benchmarks.md)."]
+              "and where tickwheel is weakest: [docs/reports/benchmarks.md]"
+              "(docs/reports/benchmarks.md)."]
     return "\n".join(lines)
 
 

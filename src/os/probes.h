@@ -13,7 +13,7 @@
  *     wake     service                    and is awake again
  *     full     service, thread count      a crew has no room
  *
- * docs/observing.md shows how to use them.
+ * docs/guide/observing.md shows how to use them.
  */
 #ifndef TKW_OS_PROBES_H
 #define TKW_OS_PROBES_H

@@ -14,10 +14,11 @@
  * q: its entry is in a queue; m: the arming has moved to a body; s: check() has
  * seen it.
  *
- * docs/design.md tells the idea.  In short: an entry belongs to the arming
- * under way if and only if its tag is that of the record, and the record says
- * it is armed.  All other entries are dead: dropped by whoever looks at them.
- * A record is used again only when none of its entries is left.
+ * docs/internals/design.md explains the idea.  In short: an entry belongs to
+ * the arming under way if and only if its tag is that of the record, and the
+ * record says it is armed.  All other entries are dead: the next function that
+ * reads one drops it.  A record is used again only when none of its entries is
+ * left.
  */
 #ifndef TKW_POOL_RECORD_H
 #define TKW_POOL_RECORD_H

@@ -22,7 +22,7 @@
  * Locks: a shard's mutex before the service's, never two shards'; the
  * recorder's after a shard's, and none after it.
  *
- * docs/concurrency.md has the stories of what may race.
+ * docs/internals/concurrency.md has the stories of what may race.
  */
 #ifndef TKW_SERVICE_PRIVATE_H
 #define TKW_SERVICE_PRIVATE_H

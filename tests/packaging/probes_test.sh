@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The service has the probes that docs/observing.md lists where <sys/sdt.h> is
+# The service has the probes that docs/guide/observing.md lists where <sys/sdt.h> is
 # installed, and none at all where it is not.
 set -euo pipefail
 work=$(mktemp -d)
@@ -20,10 +20,10 @@ if ! echo '#include <sys/sdt.h>' | "$CC" -E - >/dev/null 2>&1; then
     echo "there is no <sys/sdt.h>"
     exit
 fi
-listed=$(sed -n 's/^| .tickwheel:\([a-z]*\).*/\1/p' docs/observing.md | sort -u)
+listed=$(sed -n 's/^| .tickwheel:\([a-z]*\).*/\1/p' docs/guide/observing.md | sort -u)
 found=$(probes)
 [ "$found" = "$listed" ] || {
-    echo "docs/observing.md lists others than these:" >&2
+    echo "docs/guide/observing.md lists others than these:" >&2
     echo "$found" >&2
     exit 1
 }

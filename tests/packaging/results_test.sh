@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What scripts/results reads in the logs of ./check is what they say, a log that
-# lacks a figure is refused, and docs/testing.md is what it would write.
+# lacks a figure is refused, and docs/internals/testing.md is what it would write.
 #
 # results/STEP.log is a shortened log of each step, results/STEP.json what must
 # be read in it.
@@ -113,7 +113,7 @@ sed -e '1i build/release/tests/service_races --bound 3 --first 100' \
     tests/packaging/results/schedules.log >"$work/schedules.log"
 record schedules "$work/schedules.log"
 page=$work/page.md
-cp docs/testing.md "$page"
+cp docs/internals/testing.md "$page"
 scripts/results --results "$work/results" write --page "$page"
 for words in 'with at most 3 preemptions' '(seed 77)' '(seed 78)' \
     'all of 2 scenarios, the first 100 of the other 3'; do

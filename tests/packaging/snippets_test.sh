@@ -4,8 +4,9 @@
 #
 # Whole programs are run as they are.  Other snippets are cut into pieces, named
 # by their page: wheel.1.2 is the second piece of the first snippet of wheel.h,
-# and docs_idle.2.1 is of docs/idle.md.  The programs in tests/packaging/snippets include
-# all pieces where they belong.  extract.awk there says what is a snippet.
+# and docs_guide_idle.2.1 is of docs/guide/idle.md.  The programs beside this test,
+# in snippets, include all pieces where they belong.  extract.awk there says what
+# is a snippet.
 #
 # CC is the compiler and SOURCE the tree; LIBRARY, if given, is a libtickwheel.a
 # to use instead of building one.
@@ -81,7 +82,7 @@ try() {
     cat "$made.log"
 }
 
-for page in include/tickwheel.h include/tickwheel/*.h README.md docs/*.md; do
+for page in include/tickwheel.h include/tickwheel/*.h README.md docs/*/*.md; do
     cut_page "$page"
 done >"$work/list"
 others=$(sed -n 's/^other //p' "$work/list" | paste -sd' ')

@@ -369,11 +369,11 @@ class Recorded(unittest.TestCase):
     """What is in docs is what ./bench --pages makes of the recorded results."""
 
     def setUp(self):
-        path = ROOT / "docs" / "benchmarks" / "field.json"
+        path = ROOT / "docs/reports/benchmarks/field.json"
         self.field = r.Results(json.loads(path.read_text(encoding="utf-8")))
 
     def test_the_page_is_that_of_the_results(self):
-        kept = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+        kept = (ROOT / "docs/reports/benchmarks.md").read_text(encoding="utf-8")
         self.assertTrue(kept == page.text_of(self.field), "./bench --pages")
 
     def test_the_readme_is_that_of_the_results(self):
@@ -384,7 +384,7 @@ class Recorded(unittest.TestCase):
 
     def test_every_chart_is_there(self):
         for file, _, _ in charts.listed(self.field):
-            self.assertTrue((ROOT / "docs" / "benchmarks" / file).exists(), file)
+            self.assertTrue((ROOT / "docs/reports/benchmarks" / file).exists(), file)
 
 
 class Charts(unittest.TestCase):

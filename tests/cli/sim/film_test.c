@@ -13,7 +13,7 @@ static const struct tkw_geometry usual = {0};
 
 static const struct trace_op example = {.deadline = 445, .kind = TRACE_ARM};
 
-/* X1 of docs/laws.md, as it is told there. */
+/* X1 of docs/guide/laws.md, as it is told there. */
 static void a_timer_has_a_frame_for_each_slot_it_is_in(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* docs_idle.c - the snippets of docs/idle.md that are no programs. */
+/* docs_guide_idle.c - the snippets of docs/guide/idle.md that are no programs.
+ */
 #include <tickwheel/monitor.h>
 
 #include "hand_service.h"
@@ -23,7 +24,7 @@ int main(void)
     struct tkw_monitor *monitor;
     must(tkw_monitor_open(&monitor, it.service, &config) == 0);
 
-#include "docs_idle.2.1"
+#include "docs_guide_idle.2.1"
 
     must(!connection->is_silent);
     hand_service_turn(it, 31 * TKW_SECOND);
