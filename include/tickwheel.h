@@ -8,6 +8,7 @@
 #ifndef TICKWHEEL_H
 #define TICKWHEEL_H
 
+#include <tickwheel/base.h>
 #include <tickwheel/clock.h>
 #include <tickwheel/dial.h>
 #include <tickwheel/epoll.h>

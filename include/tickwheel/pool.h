@@ -58,8 +58,8 @@
 #ifndef TICKWHEEL_POOL_H
 #define TICKWHEEL_POOL_H
 
+#include <tickwheel/base.h>
 #include <tickwheel/dial.h>
-#include <tickwheel/wheel.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,14 +70,6 @@ typedef uint64_t tkw_handle;
 
 /* Armed timers a pool can hold at most. */
 #define TKW_POOL_TIMERS_MAX ((UINT32_C(1) << 27) - 1)
-
-/* Where memory comes from.  `allocate` may return NULL at any time.  Neither
- * may call whatever it allocates for, which may hold a lock. */
-struct tkw_allocator {
-    void *(*allocate)(void *context, size_t bytes); /* aligned as malloc's */
-    void (*release)(void *context, void *memory, size_t bytes);
-    void *context;
-};
 
 /* Zero means the default, everywhere: {0} is a good configuration. */
 struct tkw_pool_config {
@@ -102,20 +94,9 @@ struct tkw_shot {
     struct tkw_user user;
 };
 
-/* What a handle stands for. */
-enum tkw_state {
-    TKW_STALE,     /* nothing (any more): never given out, or used again */
-    TKW_PENDING,   /* armed, its deadline is to come */
-    TKW_READY,     /* armed, its deadline has come: to be popped */
-    TKW_KEPT,      /* popped and kept: idle, to be armed again */
-    TKW_CANCELLED, /* ended by a cancel ... */
-    TKW_DONE,      /* ... or by a pop or a drain, and not yet used again */
-    TKW_RUNNING,   /* its callback is running; only of a service */
-};
-
 /* What a pool has done, and what it holds. */
 struct tkw_pool_figures {
-    struct tkw_wheel_figures work; /* as of a wheel; see wheel.h */
+    struct tkw_wheel_figures work; /* as of a wheel; see base.h */
     uint64_t entries; /* now in slots and queues, those of no use included */
     uint64_t dead;    /* of these, of timers that were cancelled or moved */
     uint64_t looks;   /* timers looked at by falling and by sweeping ... */

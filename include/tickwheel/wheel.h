@@ -45,6 +45,7 @@
 #ifndef TICKWHEEL_WHEEL_H
 #define TICKWHEEL_WHEEL_H
 
+#include <tickwheel/base.h>
 #include <tickwheel/dial.h>
 
 #ifdef __cplusplus
@@ -66,23 +67,6 @@ struct tkw_timer {
     tkw_tick deadline;    /* read-only: of the arming under way, or the last */
     uint32_t home;        /* private: the number of its slot, and a mark */
     uint32_t turn;        /* private: its place in a queue */
-};
-
-/* The object that `timer` is embedded in, of type `type`, as `member`. */
-#define TKW_CONTAINER(timer, type, member) \
-    ((type *)(void *)((char *)(timer)-offsetof(type, member)))
-
-/* What has happened since init.  Cheap enough to be kept always. */
-struct tkw_wheel_figures {
-    uint64_t armed;     /* armings begun; moving a timer continues its arming */
-    uint64_t fired;     /* ended by a pop */
-    uint64_t cancelled; /* ended by a cancel */
-    uint64_t drained;   /* ended by a drain */
-    uint64_t falls;     /* timers moved to a lower level */
-    uint64_t refiles; /* postponed timers filed anew, their old slot reached */
-    uint64_t passes;  /* timers a hand passed over (TKW_ROUNDS) */
-    uint64_t visits;  /* slots emptied because they came round */
-    uint64_t stops;   /* advances that ended for lack of budget */
 };
 
 /* Private: lists that timers join in turn, see src/queue.h. */

@@ -4,7 +4,7 @@
 #ifndef TKW_BASE_ALLOCATOR_H
 #define TKW_BASE_ALLOCATOR_H
 
-#include <tickwheel/pool.h>
+#include <tickwheel/base.h>
 
 extern const struct tkw_allocator tkw__allocator_plain;
 

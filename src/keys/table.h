@@ -30,7 +30,7 @@
 #include <stdbool.h>
 
 #include <tickwheel/key.h>
-#include <tickwheel/pool.h>
+#include <tickwheel/base.h>
 
 #include "hash.h"
 

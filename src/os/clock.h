@@ -5,7 +5,7 @@
 #define TKW_OS_CLOCK_H
 
 #include <tickwheel/clock.h>
-#include <tickwheel/pool.h>
+#include <tickwheel/base.h>
 
 /*
  * Fill in a clock of the system.  Returns 0 or a negative errno; what was got

@@ -63,7 +63,7 @@ comment_lines() {
         is_mark && /\./ { is_mark = 0 }
         /\*\/$/ { inside = 0 }' "$1" |
         sed -E 's#(^|[^[:alnum:]_/])(clock|dial|epoll|idle|key|libevent|libuv)\.h#\1tkw_\2#g
-                s#(^|[^[:alnum:]_/])(monitor|pool|purgatory|service|version|wheel)\.h#\1tkw_\2#g'
+                s#(^|[^[:alnum:]_/])(base|monitor|pool|purgatory|service|version|wheel)\.h#\1tkw_\2#g'
 }
 
 # nothing_is_lost HEADER PAGE, which is in $work/page: each line of a comment is

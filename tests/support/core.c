@@ -1,5 +1,5 @@
 /*
- * support/core.c - see support.h.
+ * support/core.c - see core.h.
  */
 #include "core.h"
 

@@ -1,5 +1,5 @@
 /*
- * support/idle.c - see idle_support.h.
+ * support/idle.c - see idle.h.
  */
 #include "idle.h"
 

@@ -1,7 +1,9 @@
 /*
- * support/pool.c - see pool_support.h.
+ * support/pool.c - see pool.h.
  */
 #include "pool.h"
+
+#include "pool/private.h"
 
 const struct tkw_geometry pool_shapes[8] = {
     {.sizes = {0}},
@@ -51,6 +53,11 @@ void assert_pool_sound(const struct tkw_pool *pool)
                                        c.work.drained + tkw_pool_count(pool));
     assert_int_equal(pool_walked_count(pool), tkw_pool_count(pool));
     assert_true(c.dead <= c.entries);
+}
+
+void pool_set_broken(struct tkw_pool *pool, bool is_broken)
+{
+    pool->entries += is_broken ? 1 : (uint64_t)-1;
 }
 
 void pool_done(struct tkw_pool *pool)

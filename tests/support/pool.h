@@ -24,6 +24,10 @@ size_t pool_walked_count(const struct tkw_pool *pool);
 /* What must hold at any moment: L3 as an equation, L15 by the pool's check. */
 void assert_pool_sound(const struct tkw_pool *pool);
 
+/* Make an invariant of the pool false, so that tkw_pool_check() fails; or put
+   it right again. */
+void pool_set_broken(struct tkw_pool *pool, bool is_broken);
+
 /* Take everything out, see that nothing is left over, and close. */
 void pool_done(struct tkw_pool *pool);
 
