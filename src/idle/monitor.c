@@ -24,12 +24,14 @@
 #include <tickwheel/monitor.h>
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/allocator.h"
 #include "base/assertion.h"
+#include "keys/hash.h"
 #include "os/lock_order.h"
 #include "os/processors.h"
-#include "private.h"
+#include "tracker.h"
 
 #define CENTURIES (UINT64_C(1) << 62)
 
@@ -253,7 +255,7 @@ int tkw_monitor_close(struct tkw_monitor *monitor)
 static struct shard *shard_of(struct tkw_monitor *monitor, struct tkw_key key,
                               uint64_t *hash)
 {
-    *hash = table_hash(&monitor->shards[0].idle->table, key);
+    *hash = tkw__idle_hash(monitor->shards[0].idle, key);
     uint64_t middle = *hash >> 16 & 0xffff;
     return &monitor->shards[middle * monitor->shard_count >> 16];
 }
@@ -267,7 +269,8 @@ static uint64_t lock_to_touch(struct shard *shard)
 {
     uint64_t now_ns = tkw_service_now(shard->monitor->service);
     shard_lock(shard);
-    return now_ns > shard->idle->now_ns ? now_ns : shard->idle->now_ns;
+    uint64_t seen_ns = tkw__idle_now_ns(shard->idle);
+    return now_ns > seen_ns ? now_ns : seen_ns;
 }
 
 /* Let the shard look at `due_ns` at the latest.  Returns 0 or an error. */
@@ -299,7 +302,7 @@ static int touch_new(struct shard *shard, const struct tkw_silent *wish,
 
 int tkw_monitor_touch(struct tkw_monitor *monitor, struct tkw_key key)
 {
-    if (!table_key_is_sound(key))
+    if (!tkw__idle_is_key_sound(key))
         return -EINVAL;
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);
@@ -314,7 +317,7 @@ int tkw_monitor_touch(struct tkw_monitor *monitor, struct tkw_key key)
 int tkw_monitor_touch_limit(struct tkw_monitor *monitor, struct tkw_key key,
                             uint64_t limit_ns)
 {
-    if (!table_key_is_sound(key))
+    if (!tkw__idle_is_key_sound(key))
         return -EINVAL;
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);
@@ -334,7 +337,7 @@ int tkw_monitor_touch_limit(struct tkw_monitor *monitor, struct tkw_key key,
 
 bool tkw_monitor_refresh(struct tkw_monitor *monitor, struct tkw_key key)
 {
-    if (!table_key_is_sound(key))
+    if (!tkw__idle_is_key_sound(key))
         return false;
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);
@@ -346,7 +349,7 @@ bool tkw_monitor_refresh(struct tkw_monitor *monitor, struct tkw_key key)
 
 bool tkw_monitor_forget(struct tkw_monitor *monitor, struct tkw_key key)
 {
-    if (!table_key_is_sound(key))
+    if (!tkw__idle_is_key_sound(key))
         return false;
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);
@@ -361,7 +364,7 @@ bool tkw_monitor_forget(struct tkw_monitor *monitor, struct tkw_key key)
 bool tkw_monitor_query(struct tkw_monitor *monitor, struct tkw_key key,
                        struct tkw_silent *silent)
 {
-    if (!table_key_is_sound(key))
+    if (!tkw__idle_is_key_sound(key))
         return false;
     uint64_t hash;
     struct shard *shard = shard_of(monitor, key, &hash);

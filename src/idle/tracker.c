@@ -22,6 +22,7 @@
  * each of these, of which there are no more than shortenings so far, and than
  * keys.
  */
+#include "tracker.h"
 #include "pool/ahead.h"
 #include "private.h"
 
@@ -172,6 +173,21 @@ static uint64_t tick_begin_ns(const struct tkw_idle *idle, tkw_tick tick)
 {
     return tick > UINT64_MAX / idle->tick_ns ? UINT64_MAX
                                              : tick * idle->tick_ns;
+}
+
+bool tkw__idle_is_key_sound(struct tkw_key key)
+{
+    return table_key_is_sound(key);
+}
+
+uint64_t tkw__idle_hash(const struct tkw_idle *idle, struct tkw_key key)
+{
+    return table_hash(&idle->table, key);
+}
+
+uint64_t tkw__idle_now_ns(const struct tkw_idle *idle)
+{
+    return idle->now_ns;
 }
 
 uint64_t tkw__idle_due_ns(const struct tkw_idle *idle, uint64_t last_ns,

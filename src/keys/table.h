@@ -29,8 +29,8 @@
 
 #include <stdbool.h>
 
-#include <tickwheel/key.h>
 #include <tickwheel/base.h>
+#include <tickwheel/key.h>
 
 #include "hash.h"
 
@@ -178,6 +178,19 @@ static inline struct table_slot *table_find_slot(const struct table *table,
         if (slot->key == key && slot_is_bytes(slot) == is_bytes)
             return slot;
     }
+}
+
+/* Find the slot that has `value` among its values, the hash of its key being
+ * known.  There must be one. */
+static inline struct table_slot *table_find_value(const struct table *table,
+                                                  uint64_t hash, uint64_t value)
+{
+    struct table_segment *segment = table_segment(table, hash);
+    struct table_slot *slot;
+    do
+        slot = &segment->slots[hash++ % TKW_TABLE_SLOTS];
+    while (slot->value[0] != value && slot->value[1] != value);
+    return slot;
 }
 
 struct table_slot *tkw__table_find_bytes(const struct table *table,

@@ -4,8 +4,8 @@
 #ifndef TKW_OS_CLOCK_H
 #define TKW_OS_CLOCK_H
 
-#include <tickwheel/clock.h>
 #include <tickwheel/base.h>
+#include <tickwheel/clock.h>
 
 /*
  * Fill in a clock of the system.  Returns 0 or a negative errno; what was got

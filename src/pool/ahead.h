@@ -6,6 +6,12 @@
 
 #include <tickwheel/pool.h>
 
+/* tkw_pool_next() asks for a wake-up for each so many timers of a crowd.  A
+ * caller that arms as many should ask it again. */
+#ifndef TKW_WAKE_SHARE
+#define TKW_WAKE_SHARE 1024
+#endif
+
 /* Prefetch what is known of a timer, any number being fine for a handle. */
 void tkw__pool_prefetch(const struct tkw_pool *pool, tkw_handle handle);
 

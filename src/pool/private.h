@@ -7,6 +7,7 @@
 
 #include <tickwheel/pool.h>
 
+#include "ahead.h"
 #include "base/attributes.h"
 #include "dial/inline.h"
 #include "record.h"
@@ -35,11 +36,6 @@
 /* Steps of the sweeper that an arming makes when the allocator refuses.  A step
  * looks at as many entries as a chunk holds, at most. */
 enum { RECLAIM_STEPS = 16 };
-
-/* Timers moved for each wake-up that is asked for because of a crowd. */
-#ifndef TKW_WAKE_SHARE
-#define TKW_WAKE_SHARE 1024
-#endif
 
 /*
  * The slots of a level: twice as many as the window has, because slots fall

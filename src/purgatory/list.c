@@ -60,14 +60,7 @@ static void list_insert_before(struct tkw_watch *watch, struct tkw_watch *next)
 static struct table_slot *list_of(struct purgatory_shard *shard,
                                   const struct tkw_watch *watch)
 {
-    uint64_t at = watch->hash;
-    struct table_segment *segment = table_segment(&shard->table, at);
-    struct table_slot *slot;
-    do
-        slot = &segment->slots[at++ % TKW_TABLE_SLOTS];
-    while (slot->value[LIST_FIRST] != (uintptr_t)watch &&
-           slot->value[LIST_LAST] != (uintptr_t)watch);
-    return slot;
+    return table_find_value(&shard->table, watch->hash, (uintptr_t)watch);
 }
 
 /* Only at its ends does the table have to know. */

@@ -13,7 +13,11 @@
 #include "pool/ahead.h"
 #include "private.h"
 
-enum { ARMINGS_A_LOOK = 1024 }; /* as few as the pool asks to be woken for */
+/* After so many armings tkw_pool_next() is asked whether a crowd has grown.
+ * (Tests that try every order of threads ask less often.) */
+#ifndef TKW_ARMINGS_A_LOOK
+#define TKW_ARMINGS_A_LOOK TKW_WAKE_SHARE
+#endif
 
 /*
  * The time, as it is told.  A clock that goes back stands still for us: what
@@ -256,7 +260,7 @@ void tkw__service_announce(struct tkw_service *service, struct shard *shard,
     if (deadline < sync_get_relaxed(&service->earliest))
         tkw__service_wake(service, deadline);
     /* The pool wants to move crowds in time. */
-    if (++shard->announced % ARMINGS_A_LOOK == 0)
+    if (++shard->announced % TKW_ARMINGS_A_LOOK == 0)
         tkw__service_wake(service, tkw_pool_next(shard->pool));
 }
 

@@ -7,6 +7,7 @@
 #include <tickwheel/purgatory.h>
 
 #include "idle/private.h"
+#include "idle/tracker.h"
 
 static struct table_slot *slot_in(struct tkw_idle *idle, struct tkw_key key)
 {
