@@ -29,6 +29,7 @@
 #include "base/allocator.h"
 #include "base/assertion.h"
 #include "keys/hash.h"
+#include "os/frame.h"
 #include "os/lock_order.h"
 #include "os/processors.h"
 #include "tracker.h"
@@ -221,7 +222,7 @@ int tkw_monitor_open(struct tkw_monitor **monitor, struct tkw_service *service,
 
 /* Is a thread inside of on_silent there, or of `each`? */
 static bool is_ours(const struct tkw_monitor *monitor,
-                    const struct sync_frame *frame)
+                    const struct frame *frame)
 {
     bool is_ours = frame->whose == monitor;
     for (uint32_t i = 0; i < monitor->shard_count; i++)
@@ -233,7 +234,7 @@ static bool is_ours(const struct tkw_monitor *monitor,
 
 static bool is_inside(const struct tkw_monitor *monitor)
 {
-    const struct sync_frame *frame = sync_self()->inside;
+    const struct frame *frame = frame_innermost();
     while (frame != NULL && !is_ours(monitor, frame))
         frame = frame->outer;
     return frame != NULL;
@@ -391,16 +392,15 @@ static void walk_shard(struct shard *shard, tkw_on_silent *each, void *context)
 {
     struct tkw_idle_cursor walk = {0};
     struct tkw_silent silent[TKW_SILENT_MAX];
-    struct sync_self *self = sync_self();
-    struct sync_frame frame = {shard->monitor, 0, self->inside};
+    struct frame frame;
     shard_lock(shard);
     tkw__idle_begin_walk(shard->idle);
     for (size_t count; (count = walk_on(shard, &walk, silent)) > 0;) {
         shard_unlock(shard);
         order_assert_free();
-        self->inside = &frame;
+        frame_enter(&frame, shard->monitor, 0);
         each(context, silent, count);
-        self->inside = frame.outer;
+        frame_leave(&frame);
         shard_lock(shard);
     }
     tkw__idle_end_walk(shard->idle);

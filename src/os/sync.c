@@ -10,6 +10,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+uint32_t tkw__sync_numbered;
+
 _Thread_local struct sync_self tkw__sync_self_of_thread;
 
 void tkw__sync_cond_init(struct sync_cond *cond)

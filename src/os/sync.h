@@ -18,19 +18,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A callback that a thread is in, and the one that this was called from. */
-struct sync_frame {
-    const void *whose; /* the service, the monitor or the purgatory */
-    uint64_t handle;
-    const struct sync_frame *outer;
-};
-
-/* What a thread knows of itself. */
+/* What the library remembers for a thread.  Each field has a header of this
+ * folder, which alone reads and writes it; all are 0 at first. */
 struct sync_self {
-    uint32_t number; /* counts threads from 1; 0: not counted yet */
-    const struct sync_frame *inside; /* NULL: of no callback */
-    uint64_t random; /* for whoever draws numbers; 0: none yet */
-    uint32_t locks;  /* those it holds, of order.h; only in debug builds */
+    uint32_t number;           /* sync_number() */
+    const struct frame *frame; /* frame.h */
+    uint64_t random;           /* random.h */
+    uint32_t locks;            /* lock_order.h; only in debug builds */
 };
 
 #ifdef TKW_SYNC
@@ -139,6 +133,9 @@ static inline struct sync_self *sync_self(void)
 
 #endif
 
+/* Threads that have a number so far. */
+extern uint32_t tkw__sync_numbered;
+
 #define sync_get_relaxed(at) \
     (SYNC_POINT(), __atomic_load_n((at), __ATOMIC_RELAXED))
 /* Any value will do, old or new: the scheduler need not go between. */
@@ -163,5 +160,15 @@ static inline struct sync_self *sync_self(void)
     (SYNC_POINT(),                                                 \
      __atomic_compare_exchange_n((at), (expected), (value), false, \
                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+
+/* The number of the calling thread, from 1 on: the order in which threads asked
+ * for one. */
+static inline uint32_t sync_number(void)
+{
+    struct sync_self *self = sync_self();
+    if (self->number == 0)
+        self->number = sync_add_relaxed(&tkw__sync_numbered, 1) + 1;
+    return self->number;
+}
 
 #endif

@@ -49,19 +49,12 @@ static struct purgatory_shard *home_of(const struct tkw_operation *operation)
 
 typedef void call(struct tkw_operation *operation);
 
-/* The calling thread is inside of a function of the user, until it leaves. */
-static void frame_enter(struct sync_frame *frame,
-                        const struct tkw_purgatory *purgatory, uint64_t kind)
+/* Enter a frame, no lock being held. */
+static void enter(struct frame *frame, const struct tkw_purgatory *purgatory,
+                  uint64_t kind)
 {
     order_assert_free();
-    struct sync_self *self = sync_self();
-    *frame = (struct sync_frame){purgatory, kind, self->inside};
-    self->inside = frame;
-}
-
-static void frame_leave(const struct sync_frame *frame)
-{
-    sync_self()->inside = frame->outer;
+    frame_enter(frame, purgatory, kind);
 }
 
 static void call_user(const struct tkw_purgatory *purgatory,
@@ -69,8 +62,8 @@ static void call_user(const struct tkw_purgatory *purgatory,
 {
     if (function == NULL)
         return;
-    struct sync_frame frame;
-    frame_enter(&frame, purgatory, 0);
+    struct frame frame;
+    enter(&frame, purgatory, 0);
     function(operation);
     frame_leave(&frame);
 }
@@ -78,7 +71,7 @@ static void call_user(const struct tkw_purgatory *purgatory,
 bool tkw__operation_try(struct tkw_operation *operation, bool *is_ours)
 {
     struct try_frame try = {.operation = operation};
-    frame_enter(&try.frame, operation->purgatory, FRAME_TRYING);
+    enter(&try.frame, operation->purgatory, FRAME_TRYING);
     bool is_met = operation->type->try_complete(operation);
     frame_leave(&try.frame);
     *is_ours = try.is_completed;
@@ -193,8 +186,8 @@ void tkw__operation_call_back(struct tkw_operation *operation)
 static void hand_back(struct tkw_operation *operation, tkw_operation_each *each,
                       void *context)
 {
-    struct sync_frame frame;
-    frame_enter(&frame, operation->purgatory, 0);
+    struct frame frame;
+    enter(&frame, operation->purgatory, 0);
     each(context, operation);
     frame_leave(&frame);
 }

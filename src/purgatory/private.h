@@ -11,6 +11,7 @@
 #include <tickwheel/purgatory.h>
 
 #include "keys/table.h"
+#include "os/frame.h"
 #include "os/lock_order.h"
 
 /*
@@ -69,7 +70,7 @@ struct tkw_purgatory {
 #define FRAME_TRYING UINT64_MAX
 
 struct try_frame {
-    struct sync_frame frame; /* the first member */
+    struct frame frame; /* the first member */
     const struct tkw_operation *operation;
     bool is_completed; /* by its own try_complete, which called complete() */
 };
@@ -132,9 +133,9 @@ static inline void shard_unlock(struct purgatory_shard *shard)
 /* The try_complete that the calling thread is in, or NULL. */
 static inline struct try_frame *own_try(void)
 {
-    struct sync_frame *frame = (struct sync_frame *)sync_self()->inside;
+    const struct frame *frame = frame_innermost();
     return frame != NULL && frame->handle == FRAME_TRYING
-               ? (struct try_frame *)(void *)frame
+               ? (struct try_frame *)(uintptr_t)frame
                : NULL;
 }
 

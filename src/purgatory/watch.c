@@ -98,15 +98,6 @@ int tkw_purgatory_open(struct tkw_purgatory **purgatory,
     return 0;
 }
 
-/* Is the calling thread inside of a callback of the purgatory? */
-static bool is_inside(const struct tkw_purgatory *purgatory)
-{
-    const struct sync_frame *frame = sync_self()->inside;
-    while (frame != NULL && frame->whose != purgatory)
-        frame = frame->outer;
-    return frame != NULL;
-}
-
 /* The time of an operation has come. */
 static void expire(void *argument, const struct tkw_firing *firing)
 {
@@ -398,7 +389,7 @@ int tkw_purgatory_close(struct tkw_purgatory *purgatory,
 {
     if (purgatory == NULL)
         return 0;
-    if (is_inside(purgatory))
+    if (frame_is_inside(purgatory))
         return -EDEADLK;
     /* Relaxed: who enters a list after us sees it, by the list's lock. */
     sync_put_relaxed(&purgatory->is_closing, true);

@@ -89,12 +89,8 @@ struct aim tkw__service_aim_after(struct tkw_service *service,
 /* The shard of a crew that the calling thread arms in, always the same. */
 struct shard *tkw__crew_own_shard(const struct crew *crew)
 {
-    static uint32_t threads;
     const struct tkw_service *service = crew->service;
-    struct sync_self *self = sync_self();
-    if (self->number == 0)
-        self->number = sync_add_relaxed(&threads, 1) + 1;
-    uint32_t at = self->number % service->crew_shards;
+    uint32_t at = sync_number() % service->crew_shards;
     return service->shards[crew->first_shard + at];
 }
 

@@ -226,7 +226,7 @@ int tkw_service_cancel(struct tkw_service *service, tkw_handle handle)
 
 int tkw_service_cancel_sync(struct tkw_service *service, tkw_handle handle)
 {
-    if (handle != 0 && is_in_callback_of(service, handle))
+    if (handle != 0 && frame_is_inside_timer(service, handle))
         return -EDEADLK;
     int result = tkw_service_cancel(service, handle);
     if (result != -EBUSY)

@@ -157,11 +157,10 @@ static bool submit(struct crew *crew, struct shard *shard, int *count)
     count_jobs(service, 1);
     /* Before it can refuse: whoever ends a job after that is to call us. */
     sync_put_ordered(&crew->is_refusing, true);
-    struct sync_self *self = sync_self();
-    struct sync_frame frame = {.whose = service, .outer = self->inside};
-    self->inside = &frame;
+    struct frame frame;
+    frame_enter(&frame, service, 0);
     bool is_taken = service->submit(service->submit_context, &job) == 0;
-    self->inside = frame.outer;
+    frame_leave(&frame);
     if (is_taken)
         shard->batch_at++;
     else

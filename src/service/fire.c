@@ -167,9 +167,8 @@ bool tkw__job_fire(struct tkw_service *service, const struct due *due,
         firing.overruns = tell_overruns(extra_of(shard, job), began);
     note_late(service, shard, began - due_ns);
 
-    struct sync_self *self = sync_self();
-    struct sync_frame frame = {service, firing.handle, self->inside};
-    self->inside = &frame;
+    struct frame frame;
+    frame_enter(&frame, service, firing.handle);
     tkw_callback *callback = job->callback;
     PROBE4(fire, service, firing.handle, callback, began - due_ns);
     callback(job->argument, &firing);
@@ -180,6 +179,6 @@ bool tkw__job_fire(struct tkw_service *service, const struct due *due,
     if (word & JOB_REPEATS)
         tkw__repeat_arm(service, shard, job, &firing);
     end_job(service, shard, job); /* which may drop, and that may stop */
-    self->inside = frame.outer;
+    frame_leave(&frame);
     return true;
 }

@@ -250,7 +250,7 @@ void tkw_service_stop(struct tkw_service *service)
     sync_put_ordered(&service->is_stopping, true); /* see enter() */
     service->clock.wake(service->clock.context);
     tkw__service_point_fd(service);
-    if (is_in_callback(service))
+    if (frame_is_inside(service))
         return;
     sync_lock(&service->mutex);
     while (sync_get_ordered(&service->is_active) || service->running_count > 0)
@@ -287,7 +287,7 @@ int tkw_service_close(struct tkw_service *service, tkw_rest_each *each,
 {
     if (service == NULL)
         return 0;
-    if (is_in_callback(service))
+    if (frame_is_inside(service))
         return -EDEADLK;
     tkw_service_stop(service);
     sync_lock(&service->mutex);
@@ -300,12 +300,11 @@ int tkw_service_close(struct tkw_service *service, tkw_rest_each *each,
         if (service->crews[i].service != NULL)
             tkw__crew_close(&service->crews[i]);
     /* What is called now is inside of a callback, if it should close. */
-    struct sync_self *self = sync_self();
-    struct sync_frame frame = {service, 0, self->inside};
-    self->inside = &frame;
+    struct frame frame;
+    frame_enter(&frame, service, 0);
     for (uint32_t i = 0; i < service->shard_count; i++)
         hand_back(service->shards[i], each, context);
-    self->inside = frame.outer;
+    frame_leave(&frame);
     dismantle(service);
     return 0;
 }

@@ -18,6 +18,7 @@
 #include <errno.h>
 
 #include "executor.h"
+#include "os/random.h"
 #include "private.h"
 
 enum { ARMED_AT_ONCE = 64 }; /* while a shard is locked */
@@ -72,19 +73,6 @@ void tkw__extra_detach(struct shard *shard, struct job *job)
     job->extra = 0;
 }
 
-/* Any number, another each time. */
-static uint64_t draw(uint64_t now)
-{
-    struct sync_self *self = sync_self();
-    if (self->random == 0)
-        self->random = now ^ ((uint64_t)self->number << 32);
-    /* Steele, Lea and Flood: Fast splittable pseudorandom number generators. */
-    uint64_t z = self->random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /*
  * The time from `due_ns` on, but not more than `slack_ns` later, that most
  * others would choose too: the tick that is a multiple of the largest power of
@@ -111,7 +99,7 @@ static struct aim aim_in_phase(struct tkw_service *service, uint64_t now,
 {
     uint64_t due_ns = phase_ns;
     if (jitter_ns != 0)
-        due_ns = saturating_add(due_ns, draw(now) % jitter_ns);
+        due_ns = saturating_add(due_ns, random_draw(now) % jitter_ns);
     due_ns = gather(service, due_ns, slack_ns);
     return tkw__service_aim_from(service, now, due_ns);
 }

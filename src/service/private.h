@@ -32,6 +32,7 @@
 #include "base/assertion.h"
 #include "base/attributes.h"
 #include "histogram.h"
+#include "os/frame.h"
 #include "os/sync.h"
 
 /* Jobs of a segment, and bits of an index; those above name the shard. */
@@ -506,26 +507,6 @@ static inline void count_out(struct tkw_service *service)
 {
     if (service->timers_max != 0)
         sync_add_relaxed(&service->pending, (uint64_t)-1);
-}
-
-/* Is the calling thread inside a callback of this service? */
-static inline bool is_in_callback(const struct tkw_service *service)
-{
-    const struct sync_frame *frame = sync_self()->inside;
-    while (frame != NULL && frame->whose != service)
-        frame = frame->outer;
-    return frame != NULL;
-}
-
-/* ... of this timer, maybe by way of others? */
-static inline bool is_in_callback_of(const struct tkw_service *service,
-                                     tkw_handle handle)
-{
-    const struct sync_frame *frame = sync_self()->inside;
-    while (frame != NULL &&
-           (frame->whose != service || frame->handle != handle))
-        frame = frame->outer;
-    return frame != NULL;
 }
 
 #endif

@@ -50,11 +50,10 @@ static void tell_log(struct tkw_service *service, const char *message)
 {
     if (service->log == NULL)
         return;
-    struct sync_self *self = sync_self();
-    struct sync_frame frame = {.whose = service, .outer = self->inside};
-    self->inside = &frame;
+    struct frame frame;
+    frame_enter(&frame, service, 0);
     service->log(service->context, message);
-    self->inside = frame.outer;
+    frame_leave(&frame);
 }
 
 /*
@@ -527,7 +526,7 @@ int tkw_service_run(struct tkw_service *service, int budget)
 {
     if (service->has_driver || budget < 0)
         return -EINVAL;
-    if (is_in_callback(service))
+    if (frame_is_inside(service))
         return refuse_to_run(service, -EDEADLK);
     if (sync_get_relaxed(&service->is_stopping))
         return refuse_to_run(service, 0);

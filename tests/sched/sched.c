@@ -328,6 +328,8 @@ uint64_t sched_now(void)
     return world.now;
 }
 
+uint32_t tkw__sync_numbered;
+
 struct sync_self *sync_self(void)
 {
     return world.schedule != NULL ? &current_thread()->self

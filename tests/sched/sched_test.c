@@ -2,6 +2,7 @@
  * sched_test.c - the scheduler finds what it should and nothing else: in every
  * order, at random, and again by what it says of it.
  */
+#include "os/frame.h"
 #include "sched_shared.h"
 
 static void add_badly(void *unused)
@@ -292,11 +293,11 @@ static void *know_oneself(void *unused)
 {
     (void)unused;
     sched_require(sync_self()->number == 2);
-    struct sync_frame frame = {.handle = 20};
-    sched_require(sync_self()->inside == NULL);
-    sync_self()->inside = &frame;
+    struct frame frame = {.handle = 20};
+    sched_require(sync_self()->frame == NULL);
+    sync_self()->frame = &frame;
     SYNC_POINT();
-    sched_require(sync_self()->inside == &frame);
+    sched_require(sync_self()->frame == &frame);
     return NULL;
 }
 
@@ -305,13 +306,13 @@ static void two_selves(void)
     struct sync_thread thread;
 
     sched_require(sync_self()->number == 1);
-    struct sync_frame frame = {.handle = 10};
-    sched_require(sync_self()->inside == NULL);
-    sync_self()->inside = &frame;
+    struct frame frame = {.handle = 10};
+    sched_require(sync_self()->frame == NULL);
+    sync_self()->frame = &frame;
     sched_require(tkw__sync_start(&thread, know_oneself, NULL, "other") == 0);
-    sched_require(sync_self()->inside == &frame);
+    sched_require(sync_self()->frame == &frame);
     sync_join(&thread);
-    sched_require(sync_self()->inside == &frame);
+    sched_require(sync_self()->frame == &frame);
 }
 
 static void each_thread_has_its_self_new_in_each_schedule(void **state)

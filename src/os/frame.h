@@ -1,0 +1,65 @@
+/*
+ * os/frame.h - the functions of the user that a thread is inside of.
+ *
+ * The library enters a frame before it calls a function of the user, and leaves
+ * it afterwards.  A thread's frames are a stack, from the innermost call
+ * outwards:
+ *
+ *     thread -> [whose, handle] -> [whose, handle] -> NULL
+ *
+ * By searching it a call finds out that it comes from inside a callback, where
+ * it would have to wait for itself.
+ */
+#ifndef TKW_OS_FRAME_H
+#define TKW_OS_FRAME_H
+
+#include <stddef.h>
+
+#include "sync.h"
+
+struct frame {
+    const void *whose; /* the service, the monitor or the purgatory */
+    uint64_t handle;   /* of the timer that is called, or 0 */
+    const struct frame *outer;
+};
+
+/* The calling thread is inside of a function of the user, until it leaves. */
+static inline void frame_enter(struct frame *frame, const void *whose,
+                               uint64_t handle)
+{
+    struct sync_self *self = sync_self();
+    *frame = (struct frame){whose, handle, self->frame};
+    self->frame = frame;
+}
+
+static inline void frame_leave(const struct frame *frame)
+{
+    sync_self()->frame = frame->outer;
+}
+
+/* The innermost frame of the calling thread, or NULL. */
+static inline const struct frame *frame_innermost(void)
+{
+    return sync_self()->frame;
+}
+
+/* Returns whether the calling thread is inside of a function that was called
+ * for `whose`. */
+static inline bool frame_is_inside(const void *whose)
+{
+    const struct frame *frame = frame_innermost();
+    while (frame != NULL && frame->whose != whose)
+        frame = frame->outer;
+    return frame != NULL;
+}
+
+/* The same for a timer of `whose`. */
+static inline bool frame_is_inside_timer(const void *whose, uint64_t handle)
+{
+    const struct frame *frame = frame_innermost();
+    while (frame != NULL && (frame->whose != whose || frame->handle != handle))
+        frame = frame->outer;
+    return frame != NULL;
+}
+
+#endif
