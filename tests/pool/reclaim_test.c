@@ -77,6 +77,33 @@ static void cancelled_timers_make_room_at_the_limit(void **state)
     }
 }
 
+/*
+ * Records run out before chunks do: the allocator gives pieces until the next
+ * one would be a segment of records.  Each cancelled timer makes room for one.
+ */
+static void cancelled_timers_make_room_where_records_run_out(void **state)
+{
+    (void)state;
+    struct ledger ledger;
+    struct tkw_pool *pool = NULL;
+    size_t count = 0;
+    for (uint64_t pieces = 1; count != SEGMENT_RECORDS; pieces++) {
+        if (pool != NULL)
+            ledger_done(&ledger, pool);
+        assert_in_range(pieces, 1, 100);
+        pool = full_pool(&ledger, pieces, &count);
+    }
+    for (size_t i = 0; i < 10; i++) {
+        assert_true(tkw_pool_cancel(pool, armed[1000 * i]));
+        /* The call that drops the dead entry is the one that succeeds. */
+        while (try_arm(pool, NULL, far_and_spread(i)) != 0)
+            assert_int_equal(tkw_pool_counters(pool).dead, 1);
+        assert_int_equal(try_arm(pool, NULL, far_and_spread(i)), -ENOMEM);
+    }
+    assert_pool_sound(pool);
+    ledger_done(&ledger, pool);
+}
+
 /* Dead entries between living ones: chunks have to be joined to be free. */
 static void every_third_cancelled_timer_makes_room(void **state)
 {
@@ -214,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cancelled_timers_make_room_at_the_limit),
+        cmocka_unit_test(cancelled_timers_make_room_where_records_run_out),
         cmocka_unit_test(every_third_cancelled_timer_makes_room),
         cmocka_unit_test(a_refused_arming_sweeps_a_bounded_number_of_entries),
         cmocka_unit_test(a_refused_reserve_sweeps_a_bounded_number_of_entries),
