@@ -153,7 +153,7 @@ static void a_refused_reserve_sweeps_a_bounded_number_of_entries(void **state)
     struct tkw_pool *pool = full_pool(&ledger, 40, &count);
     assert_true(tkw_pool_counters(pool).entries > 10 * SWEPT_MAX);
     assert_true(tkw_pool_cancel(pool, armed[count / 2]));
-    for (size_t n = 1; n < 10000; n *= 10) {
+    for (size_t n = 1; n <= 10000; n *= 10) {
         uint64_t before = tkw_pool_counters(pool).looks;
         assert_int_equal(tkw_pool_reserve(pool, n), -ENOMEM);
         assert_in_range(tkw_pool_counters(pool).looks - before, 0,
@@ -172,6 +172,7 @@ static void a_refused_arming_does_not_sweep_where_nothing_is_dead(void **state)
     uint64_t sweeps = tkw_pool_counters(pool).sweeps;
     assert_int_equal(try_arm(pool, NULL, 3600000), -ENOMEM);
     assert_int_equal(tkw_pool_counters(pool).sweeps, sweeps);
+    assert_int_equal(tkw_pool_reserve(pool, 0), 0); /* that takes nothing */
     assert_int_equal(tkw_pool_reserve(pool, 1000), -ENOMEM);
     assert_int_equal(tkw_pool_counters(pool).sweeps, sweeps);
     ledger_done(&ledger, pool);
