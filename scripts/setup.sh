@@ -59,6 +59,29 @@ fetch_source() {
     (cd "$apt" && apt-get "${options[@]}" source --tar-only "$1")
 }
 
+# build TREE TARGET IS_HELP: build a target of the release preset in build/run,
+# and say so if that takes time.  IS_HELP is not empty if nothing was installed,
+# because only --help is asked for.
+build() {
+    local tree=$1 target=$2 built=$1/build/run/$2.built log
+    # The stamp is newer than all that it was built from, unless that has changed.
+    if [ ! -e "$built" ] || [ -n "$(cd "$tree" && find CMakeLists.txt CMakePresets.json \
+        cmake include src cli benchmarks -newer "$built" -print -quit)" ]; then
+        echo "building ..." >&2
+    fi
+    log=$(mktemp)
+    if ! (cd "$tree" && cmake --preset release -B build/run -DTICKWHEEL_TESTS=OFF &&
+        cmake --build build/run --target "$target" -j "$(nproc)") >"$log" 2>&1; then
+        cat "$log" >&2
+        rm -f "$log"
+        echo "$0: the build failed" >&2
+        [ -z "$3" ] || echo "$0: without --help it installs what is missing" >&2
+        exit 1
+    fi
+    rm -f "$log"
+    touch "$built"
+}
+
 # What it takes to build, for the scripts that source this.
 # shellcheck disable=SC2034
 packages_to_build=(gcc libc6-dev cmake make)

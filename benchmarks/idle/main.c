@@ -63,7 +63,7 @@ static void run_stalls(const void *argument, double *values)
     for (unsigned i = 0; i < setting->rounds; i++) {
         void *state = setting->way->open(setting->keys);
         if (!setting->way->stall(state, setting->keys, calls)) {
-            fprintf(stderr, "bench-idle: %s: too early, or not all\n",
+            fprintf(stderr, "bench idle: %s: too early, or not all\n",
                     setting->way->name);
             exit(1);
         }
@@ -111,7 +111,7 @@ static const struct {
 enum { REPORTS = sizeof reports / sizeof reports[0] };
 
 static const char usage_text[] =
-    "usage: ./run bench-idle [OPTION...]\n"
+    "usage: ./bench idle [OPTION...]\n"
     "\n"
     "Measures the tracker of idle.h and the monitor of monitor.h beside a map\n"
     "that is scanned every second, and a heap in which a timer is moved at\n"
@@ -131,7 +131,7 @@ static const char usage_text[] =
 /* After what is wrong was said. */
 static int refuse(void)
 {
-    fputs("see ./run bench-idle --help\n", stderr);
+    fputs("see ./bench idle --help\n", stderr);
     return 2;
 }
 
@@ -146,13 +146,13 @@ static bool take_option(struct idle_options *options, int option)
         options->seconds = 2;
         return true;
     case 'k':
-        options->keys = trial_option("bench-idle: --keys", optarg, 10000000);
+        options->keys = trial_option("bench idle: --keys", optarg, 10000000);
         return options->keys > 0;
     case 's':
-        options->seconds = trial_option("bench-idle: --seconds", optarg, 3600);
+        options->seconds = trial_option("bench idle: --seconds", optarg, 3600);
         return options->seconds > 0;
     case 'r':
-        options->repeats = trial_option("bench-idle: --repeats", optarg, 10);
+        options->repeats = trial_option("bench idle: --repeats", optarg, 10);
         return options->repeats > 0;
     default:
         return false;
@@ -171,7 +171,7 @@ int main(int count, char **texts)
         {NULL, 0, NULL, 0}};
     struct idle_options options = {.repeats = 2, .seconds = 10};
     const char *only = NULL;
-    static char name[] = "bench-idle"; /* getopt tells it */
+    static char name[] = "bench idle"; /* getopt tells it */
     texts[0] = name;
     for (int option;
          (option = getopt_long(count, texts, "h", known, NULL)) != -1;) {
@@ -190,7 +190,7 @@ int main(int count, char **texts)
            strcmp(only, reports[first].name) != 0)
         first++;
     if (first == REPORTS || optind < count) {
-        fprintf(stderr, "bench-idle: what is '%s'?\n",
+        fprintf(stderr, "bench idle: what is '%s'?\n",
                 first == REPORTS ? only : texts[optind]);
         return refuse();
     }

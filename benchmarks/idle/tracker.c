@@ -15,7 +15,7 @@ static struct way *way_open(size_t keys)
                                      .secret = {1, 2}};
     (void)keys; /* it grows */
     if (tkw_idle_open(&idle, &config) != 0) {
-        fprintf(stderr, "bench-idle: the tracker does not open\n");
+        fprintf(stderr, "bench idle: the tracker does not open\n");
         exit(1);
     }
     return (struct way *)idle;

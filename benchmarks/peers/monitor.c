@@ -67,6 +67,6 @@ const struct field_peer peer_monitor = {
     .settings = "as it opens by default",
     .version = tkw_version,
     .real = real_workloads,
-    .why_not_virtual = "the tracker is its part: see ./run bench-idle",
+    .why_not_virtual = "the tracker is its part: see ./bench idle",
     .why_not_real = "for silence only",
 };

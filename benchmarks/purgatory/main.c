@@ -190,7 +190,7 @@ static const char header_text[] =
     "share of the service.  No operation expires, and all are accounted for.\n";
 
 static const char usage_text[] =
-    "usage: ./run bench-purgatory [OPTION...]\n"
+    "usage: ./bench purgatory [OPTION...]\n"
     "\n"
     "Measures operations that are watched on two keys and completed before\n"
     "their time, beside the obvious way to do it, 100,000 and a million\n"
@@ -205,7 +205,7 @@ static const char usage_text[] =
 /* After what is wrong was said. */
 static int refuse(void)
 {
-    fputs("see ./run bench-purgatory --help\n", stderr);
+    fputs("see ./bench purgatory --help\n", stderr);
     return 2;
 }
 
@@ -235,7 +235,7 @@ int main(int count, char **texts)
     size_t most = 1000000;
     unsigned ms = 700;
     unsigned repeats = 2;
-    static char name[] = "bench-purgatory"; /* getopt tells it */
+    static char name[] = "bench purgatory"; /* getopt tells it */
     texts[0] = name;
     for (int option;
          (option = getopt_long(count, texts, "h", known, NULL)) != -1;) {
@@ -249,10 +249,10 @@ int main(int count, char **texts)
             repeats = 1;
             break;
         case 'm':
-            ms = trial_option("bench-purgatory: --ms", optarg, 60000);
+            ms = trial_option("bench purgatory: --ms", optarg, 60000);
             break;
         case 'r':
-            repeats = trial_option("bench-purgatory: --repeats", optarg, 10);
+            repeats = trial_option("bench purgatory: --repeats", optarg, 10);
             break;
         default:
             return refuse();
@@ -261,7 +261,7 @@ int main(int count, char **texts)
             return refuse();
     }
     if (optind < count) {
-        fprintf(stderr, "bench-purgatory: what is '%s'?\n", texts[optind]);
+        fprintf(stderr, "bench purgatory: what is '%s'?\n", texts[optind]);
         return refuse();
     }
     report_all(most, ms * TKW_MILLISECOND, repeats);

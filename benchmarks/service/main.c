@@ -98,7 +98,7 @@ static void measure_all(struct bench *bench, unsigned repeat)
         for (unsigned k = 0; k < VALUES_MAX; k++)
             cell->samples[k][repeat] = values[k];
     }
-    fprintf(stderr, "bench-service: repeat %u of %u done\n", repeat + 1,
+    fprintf(stderr, "bench service: repeat %u of %u done\n", repeat + 1,
             bench->repeats);
 }
 
@@ -134,7 +134,7 @@ static void report(struct bench *bench)
 }
 
 static const char usage_text[] =
-    "usage: ./run bench-service [OPTION...]\n"
+    "usage: ./bench service [OPTION...]\n"
     "\n"
     "Measures the service in real time.  Three repeats take about four "
     "minutes.\n"
@@ -158,7 +158,7 @@ static const char usage_text[] =
 /* After what is wrong was said. */
 static int refuse(void)
 {
-    fputs("see ./run bench-service --help\n", stderr);
+    fputs("see ./bench service --help\n", stderr);
     return 2;
 }
 
@@ -181,7 +181,7 @@ static bool take_option(struct bench *bench, int option)
         if (*end == '\0' && bench->repeats >= 1 &&
             bench->repeats <= REPEATS_MAX)
             return true;
-        fprintf(stderr, "bench-service: --repeats wants 1 to %d, not '%s'\n",
+        fprintf(stderr, "bench service: --repeats wants 1 to %d, not '%s'\n",
                 REPEATS_MAX, optarg);
         return false;
     default:
@@ -203,7 +203,7 @@ int main(int count, char **texts)
                                            .idle_ns = 2 * TKW_SECOND,
                                            .lead_ns = 400 * TKW_MILLISECOND},
                                  .repeats = 3};
-    static char name[] = "bench-service"; /* getopt tells it */
+    static char name[] = "bench service"; /* getopt tells it */
     texts[0] = name;
     for (int option;
          (option = getopt_long(count, texts, "h", known, NULL)) != -1;) {
@@ -215,12 +215,12 @@ int main(int count, char **texts)
             return refuse();
     }
     if (optind < count) {
-        fprintf(stderr, "bench-service: what is '%s'?\n", texts[optind]);
+        fprintf(stderr, "bench service: what is '%s'?\n", texts[optind]);
         return refuse();
     }
     choose_all(&bench);
     if (bench.count == 0) {
-        fprintf(stderr, "bench-service: what is '%s'?\n", bench.only);
+        fprintf(stderr, "bench service: what is '%s'?\n", bench.only);
         return refuse();
     }
 

@@ -14,7 +14,7 @@
 
 void fail(const char *what)
 {
-    fprintf(stderr, "bench-service: %s failed\n", what);
+    fprintf(stderr, "bench service: %s failed\n", what);
     _exit(1);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ./run, ./check and the small scripts, on a tree of their own and with commands
+# ./run, ./check, ./bench and the small scripts, on a tree of their own and with commands
 # that only say what they were asked for: nothing is installed, built or counted.
 # SOURCE is the tree that they are from, TOOL the tickwheel command.
 set -euo pipefail
@@ -10,7 +10,7 @@ tree=$work/tree away=$work/away
 mkdir -p "$tree"/benchmarks/{core,peers} "$tree/docs/pictures" "$work/bin" "$away"
 mkdir "$tree"/{cmake,include,src,cli}
 touch "$tree"/CMake{Lists.txt,Presets.json}
-cp -R "$SOURCE/scripts" "$SOURCE/run" "$SOURCE/check" "$tree"
+cp -R "$SOURCE/scripts" "$SOURCE/run" "$SOURCE/check" "$SOURCE/bench" "$tree"
 cp "$SOURCE/benchmarks/peers/fetch-timeout" "$tree/benchmarks/peers"
 export PATH="$work/bin:$PATH" GIT_CEILING_DIRECTORIES=$work
 unset GIT_DIR GIT_WORK_TREE
@@ -96,21 +96,31 @@ every_command_can_be_run() {
     commands=$("$TOOL" --help | sed -n 's/^    \([a-z]*\) .*/\1/p')
     [ -n "$commands" ] || fail "--help tells no commands"
     for command in $commands --version; do
+        [ "$command" != bench ] || continue
         ends 0 "^in $work: $command" "$tree/run" "$command"
     done
+    ends 2 'benchmarks are run by ./bench' "$tree/run" bench
+}
+
+every_benchmark_has_a_name() {
+    ends 0 '^usage: ./bench' "$tree/bench" --help
+    ends 2 "no benchmark 'nonsense'; see ./bench --help" "$tree/bench" nonsense
+    ends 2 'stands alone' "$tree/bench" --setup --quick
+    ends 0 "^in $work: bench --commit unknown --quick\$" "$tree/bench" core --quick
+    ends 0 "^in $work: --quick\$" "$tree/bench" idle --quick
 }
 
 nothing_is_installed_for_help() {
     : >"$work/asked"
-    ends 0 "^in $work: --help\$" "$tree/run" bench-idle --help
+    ends 0 "^in $work: --help\$" "$tree/bench" idle --help
     ends 0 "^in $work: demo -h\$" "$tree/run" demo -h
     [ ! -s "$work/asked" ] || fail "help asks for $(cat "$work/asked")"
 }
 
 what_is_optional_is_left_out() {
     : >"$work/asked"
-    ends 0 'uthash-dev cannot be had: it is left out$' "$tree/run" bench-idle
-    grep -q "^in $work: \$" "$work/said" || fail "bench-idle was not run"
+    ends 0 'uthash-dev cannot be had: it is left out$' "$tree/bench" idle
+    grep -q "^in $work: \$" "$work/said" || fail "the benchmark was not run"
     grep -qx uthash-dev "$work/asked" || fail "uthash was not asked for"
 }
 
@@ -182,6 +192,7 @@ what_is_run_is_run_where_you_are
 building_is_told_when_there_is_something_to_build
 a_command_that_is_none_is_refused
 every_command_can_be_run
+every_benchmark_has_a_name
 nothing_is_installed_for_help
 what_is_optional_is_left_out
 without_git_nothing_passes
