@@ -7,10 +7,9 @@
 bool tkw_wheel_is_ready(const struct tkw_wheel *wheel,
                         const struct tkw_timer *timer)
 {
-    /* What is due in an unfinished tick is in no slot either, but its deadline
-     * lies after `now`. */
-    return is_armed(timer) && timer->home == HOME_NONE &&
-           timer->deadline <= wheel->now && timer->deadline != TKW_NEVER;
+    /* What is due in an unfinished tick has a deadline after `now`. */
+    return is_armed(timer) && timer->deadline <= wheel->now &&
+           timer->deadline != TKW_NEVER;
 }
 
 size_t tkw_wheel_count(const struct tkw_wheel *wheel)
