@@ -304,8 +304,9 @@ TKW_EXPORT int tkw_service_arm(struct tkw_service *service, tkw_handle *handle,
                                uint64_t delay_ns, struct tkw_task task);
 
 /*
- * Like tkw_service_arm(), but the timer belongs to `owner` (NULL: to nobody),
- * so that tkw_service_cancel_owner() cancels it with the owner's other timers.
+ * Like tkw_service_arm(), but the timer belongs to `owner` (NULL: it has no
+ * owner), so that tkw_service_cancel_owner() cancels it with the owner's other
+ * timers.
  * *Any thread*.
  */
 TKW_EXPORT int tkw_service_arm_owned(struct tkw_service *service,
@@ -519,10 +520,11 @@ TKW_EXPORT size_t tkw_service_trace(struct tkw_service *service, char *text,
  * Without a driver: call what is due, at most `budget` callbacks (0: no
  * bound), in the calling thread; or hand it over to workers or to `submit`,
  * which counts as calling it.  Close the service only when this has returned.
- * What is armed during the call, for now, is left to the next call, so that
- * this one ends: a timer that arms itself for now is called once per call.
- * (Where thousands are due, a timer that one callback arms for now may be
- * called by the same call.)  Nothing is called once the service was stopped.
+ * The call leaves a timer that a callback arms for now to the next call, so
+ * that this one ends: a timer that arms itself for now is called once per call
+ * (where thousands are due, a timer that another callback arms for now may be
+ * called by this call already).  Nothing is called once the service was
+ * stopped.
  * *Any thread, not in a callback*.
  *
  * Returns how many were called, or

@@ -1,5 +1,5 @@
 /*
- * base/allocator.h - where memory comes from if nobody says otherwise.
+ * base/allocator.h - the default allocator, and checks of configurations.
  */
 #ifndef TKW_BASE_ALLOCATOR_H
 #define TKW_BASE_ALLOCATOR_H

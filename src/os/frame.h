@@ -53,7 +53,8 @@ static inline bool frame_is_inside(const void *whose)
     return frame != NULL;
 }
 
-/* The same for a timer of `whose`. */
+/* Returns whether the calling thread is inside of the callback of that timer of
+ * `whose`. */
 static inline bool frame_is_inside_timer(const void *whose, uint64_t handle)
 {
     const struct frame *frame = frame_innermost();

@@ -20,12 +20,15 @@ void tkw__pool_prefetch(const struct tkw_pool *pool, tkw_handle handle);
 #define POOL_PREFETCHED 4
 void tkw__pool_prefetch_free(const struct tkw_pool *pool);
 
+/* Steps of the sweeper that an arming makes when the allocator refuses.  A step
+ * looks at as many entries as a chunk holds, at most. */
+#define POOL_RECLAIM_STEPS 16
+
 /*
  * Like tkw_pool_reserve(), but when the allocator refuses, make no more than
  * `steps` steps of the sweeper, however large `n` is: 0 for a caller that has
  * another way to go on, POOL_RECLAIM_STEPS for one that would have to give up.
  */
-#define POOL_RECLAIM_STEPS 16
 int tkw__pool_reserve(struct tkw_pool *pool, size_t n, size_t steps);
 
 #endif

@@ -21,7 +21,6 @@
 #include "private.h"
 
 _Static_assert(POOL_PREFETCHED == NODE_INDICES, "a node at a time");
-_Static_assert(POOL_RECLAIM_STEPS == RECLAIM_STEPS, "as many as arming makes");
 
 /* Armings between two looks at whether there is much to sweep, and entries that
  * are swept for each arming while there is. */
@@ -163,7 +162,7 @@ static size_t least(size_t a, size_t b)
  */
 static int prepare(struct tkw_pool *pool, size_t records)
 {
-    int error = tkw__pool_provide(pool, 1, records, RECLAIM_STEPS);
+    int error = tkw__pool_provide(pool, 1, records, POOL_RECLAIM_STEPS);
     if (error != 0)
         return error;
     size_t left = LOOK_EVERY;

@@ -147,5 +147,5 @@ int tkw__pool_reserve(struct tkw_pool *pool, size_t n, size_t steps)
 
 int tkw_pool_reserve(struct tkw_pool *pool, size_t n)
 {
-    return tkw__pool_reserve(pool, n, RECLAIM_STEPS + n / CHUNK_ENTRIES);
+    return tkw__pool_reserve(pool, n, POOL_RECLAIM_STEPS + n / CHUNK_ENTRIES);
 }

@@ -33,10 +33,6 @@
 #define TKW_SWEEP_SLACK 4096
 #endif
 
-/* Steps of the sweeper that an arming makes when the allocator refuses.  A step
- * looks at as many entries as a chunk holds, at most. */
-enum { RECLAIM_STEPS = 16 };
-
 /*
  * The slots of a level: twice as many as the window has, because slots fall
  * ahead of time into the turn that comes next.  What filing needs comes first.

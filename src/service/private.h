@@ -480,7 +480,7 @@ static inline bool shard_has_cancelled(const struct shard *shard)
     return any != 0;
 }
 
-/* The same as tkw__shard_reap_some(), mostly for nothing. */
+/* Reaps cancelled jobs if there are any; usually there are none. */
 static inline void shard_reap(struct shard *shard, uint32_t most)
 {
     if (shard_has_cancelled(shard))

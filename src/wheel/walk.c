@@ -1,13 +1,12 @@
 /*
- * wheel/walk.c - what is in a wheel: counting, visiting and draining its
- * timers.
+ * wheel/walk.c - counting, visiting and draining the timers of a wheel.
  */
 #include "private.h"
 
 bool tkw_wheel_is_ready(const struct tkw_wheel *wheel,
                         const struct tkw_timer *timer)
 {
-    /* What is due in an unfinished tick has a deadline after `now`. */
+    /* A timer that is due in an unfinished tick has a deadline after `now`. */
     return is_armed(timer) && timer->deadline <= wheel->now &&
            timer->deadline != TKW_NEVER;
 }
