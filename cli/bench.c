@@ -23,28 +23,28 @@ enum { N_MOST = 100000000 };
 static const char usage_text[] =
     "usage: tickwheel bench [OPTION...]\n"
     "\n"
-    "Measures wheel and pool beside a 4-ary heap, a sorted list (small n) and\n"
-    "the floor (touching random memory), on the same work, interleaved.\n"
+    "Measure the wheel and the pool beside a 4-ary heap, a sorted list (small\n"
+    "n) and the floor: the time to touch random memory.  All do the same\n"
+    "work, in turns.\n"
     "\n"
-    "    --quick            two minutes: n = 100000 and 1000000, 3 repeats\n"
-    "    --n LIST           sizes, 100 to 100000000; default 100000,1000000,\n"
-    "                       10000000\n"
-    "    --workloads LIST   of arm, cancel, cancel+drop, rearm, touch,\n"
+    "    --quick            take two minutes: n = 100000 and 1000000,\n"
+    "                       3 repeats\n"
+    "    --n LIST           numbers of timers, 100 to 100000000; default\n"
+    "                       100000,1000000,10000000\n"
+    "    --workloads LIST   some of arm, cancel, cancel+drop, rearm, touch,\n"
     "                       'fire steps', 'fire jumps', 'worst step', empty,\n"
     "                       bytes, d1, d2, 'd2 worst', d3\n"
-    "    --structures LIST  of floor, wheel, pool, pool_cold, heap, list\n"
-    "    --delays LIST      of uniform (1 ms to 60 s) and log-uniform (1 ms "
-    "to\n"
-    "                       1 h)\n"
-    "    --repeats N        1 to 64; default 5\n"
-    "    --seed N           of the pseudo-random work; default 1\n"
-    "    --core N           run on this core only\n"
+    "    --structures LIST  some of floor, wheel, pool, pool_cold, heap, list\n"
+    "    --delays LIST      uniform (1 ms to 60 s), log-uniform (1 ms to 1 h)\n"
+    "    --repeats N        number of repeats, 1 to 64; default 5\n"
+    "    --seed N           seed of the random numbers; default 1\n"
+    "    --core N           run on processor N only\n"
     "    --huge             ask for huge pages\n"
     "    --json FILE        write machine, compiler, commit and every sample\n"
-    "    --commit NAME      what was measured, for that file\n"
-    "    --in-process       no child processes, for instruction counters\n"
-    "    --compiler         the compiler that built this\n"
-    "    --help             this text\n";
+    "    --commit NAME      write NAME as the commit into that file\n"
+    "    --in-process       start no child processes; to count instructions\n"
+    "    --compiler         print the compiler that built this program\n"
+    "    --help             print this text\n";
 
 struct bench {
     struct plan plan;
@@ -79,7 +79,8 @@ static bool read_sizes(struct plan *plan, char *text)
         if (!option_number("--n", part, 100, N_MOST, &n))
             return false;
         if (plan->size_count == SIZES_MAX) {
-            fprintf(stderr, "tickwheel: --n takes at most %d sizes\n",
+            fprintf(stderr,
+                    "tickwheel: --n has more than %d sizes; give fewer\n",
                     SIZES_MAX);
             return false;
         }
@@ -164,7 +165,7 @@ static bool pin(int core)
     CPU_SET((size_t)core, &set);
     if (sched_setaffinity(0, sizeof set, &set) == 0)
         return true;
-    fprintf(stderr, "tickwheel: cannot run on core %d: %s\n", core,
+    fprintf(stderr, "tickwheel: --core %d cannot be used: %s\n", core,
             strerror(errno));
     return false;
 }
@@ -195,12 +196,12 @@ static bool write_json(const struct report *report, const char *path,
     report_json(report, json->file);
     int error = draft_finish(json);
     if (error != 0)
-        fprintf(stderr, "tickwheel: could not write %s: %s\n", path,
+        fprintf(stderr, "tickwheel: cannot write %s: %s\n", path,
                 strerror(-error));
     return error == 0;
 }
 
-static void tell_failure(const struct cell *cell)
+static void report_failure(const struct cell *cell)
 {
     fprintf(stderr,
             "tickwheel: %s failed at %s, n = %zu, %s: ", cell->structure,
@@ -209,20 +210,21 @@ static void tell_failure(const struct cell *cell)
         fprintf(stderr, "ended by signal %d (%s)\n", cell->signal,
                 strsignal(cell->signal));
     else if (cell->error == -ENOMEM)
-        fprintf(stderr, "not enough memory\n");
+        fprintf(stderr, "not enough memory; give a smaller --n\n");
     else
         fprintf(stderr, "%s\n", strerror(-cell->error));
 }
 
 /* Returns false: the caller's measurements have failed. */
-static bool tell_failures(const struct plan *plan, const char *json)
+static bool report_failures(const struct plan *plan, const char *json)
 {
     for (size_t i = 0; i < plan->cell_count; i++) {
         if (cell_has_failed(&plan->cells[i]))
-            tell_failure(&plan->cells[i]);
+            report_failure(&plan->cells[i]);
     }
     if (json != NULL)
-        fprintf(stderr, "tickwheel: %s is not written\n", json);
+        fprintf(stderr, "tickwheel: %s is not written: a measurement failed\n",
+                json);
     return false;
 }
 
@@ -244,7 +246,7 @@ static int run(struct bench *bench)
                             .commit = bench->commit};
     report_table(&report, stdout);
     is_fine = is_fine ? write_json(&report, bench->json, &json)
-                      : tell_failures(&bench->plan, bench->json);
+                      : report_failures(&bench->plan, bench->json);
     draft_drop(&json);
     return is_fine ? EXIT_FINE : EXIT_FAILED;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Time between two counts, in multiples of what one takes. */
-static const double rest_factor = 4;
+static const double pause_factor = 4;
 
 int census_open(struct census *census, const struct tkw_wheel *wheel)
 {
@@ -47,19 +47,19 @@ static void count(struct census *census, const struct tkw_wheel *wheel)
 
 void census_update(struct census *census, const struct tkw_wheel *wheel)
 {
-    struct tkw_wheel_figures counters = tkw_wheel_counters(wheel);
+    struct tkw_wheel_stats stats = tkw_wheel_read_stats(wheel);
     double began = stopwatch_ns();
 
     /* A postponed timer keeps its slot until it is refiled: nothing moves
        that the counters do not tell. */
-    if (memcmp(&counters, &census->counters, sizeof counters) == 0) {
+    if (memcmp(&stats, &census->stats, sizeof stats) == 0) {
         census->taken_ns = began;
         return;
     }
-    if (began < census->taken_ns + census->cost_ns * rest_factor)
+    if (began < census->taken_ns + census->cost_ns * pause_factor)
         return;
     count(census, wheel);
-    census->counters = counters;
+    census->stats = stats;
     census->taken_ns = stopwatch_ns();
     census->cost_ns = census->taken_ns - began;
 }

@@ -17,7 +17,7 @@ struct census {
     uint32_t highest;                /* the highest level that ever held one */
     double taken_ns; /* when it was last true, on the real clock */
     double cost_ns;
-    struct tkw_wheel_figures counters; /* what had happened by then */
+    struct tkw_wheel_stats stats; /* what had happened by then */
 };
 
 /* Returns 0 or -ENOMEM, with nothing to close. */

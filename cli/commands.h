@@ -33,7 +33,7 @@ int where_main(int argc, char **argv);
  * errno.  Returns the exit status: EXIT_MEMORY for -ENOMEM, otherwise
  * EXIT_FAILED.
  */
-int failure_tell(const char *what, int error);
+int failure_report(const char *what, int error);
 
 /*
  * The functions below read the text of an option (`name` is as the user knows

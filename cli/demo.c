@@ -14,35 +14,37 @@
 #include "show.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>
 
 static const char usage_text[] =
     "usage: tickwheel demo [OPTION...]\n"
     "\n"
-    "Shows a wheel at work: its levels, its hands, how timers fall and fire.\n"
-    "Time is virtual, a tick is a millisecond.  Where the output is no\n"
-    "terminal, and with --plain, there are lines with --seconds or --speed,\n"
-    "otherwise only the summary.\n"
+    "Show a wheel at work: its levels, its hands, how timers fall and fire.\n"
+    "Time is virtual; a tick is a millisecond.  Without a terminal, or with\n"
+    "--plain, the command prints only the summary; with --seconds or --speed\n"
+    "it prints lines before the summary.\n"
     "\n"
     "    --load NAME         burst: tasks created within a second, all due\n"
     "                            half an hour later (default)\n"
-    "                        requests: timers cancelled by the answers\n"
-    "                        idle: limits postponed by every packet\n"
-    "    --timers N          1 to 100000000; default 1000000, idle 100000\n"
-    "    --delay MS          1 to 10^15; default 1800000, half an hour;\n"
-    "                            requests 10000, idle 30000\n"
+    "                        requests: answers cancel most timers\n"
+    "                        idle: every packet postpones a timer\n"
+    "    --timers N          number of timers, 1 to 100000000; default\n"
+    "                        1000000, idle 100000\n"
+    "    --delay MS          delay of each timer, 1 to 10^15; default\n"
+    "                        1800000, half an hour; requests 10000,\n"
+    "                        idle 30000\n"
     "    --geometry SIZES    slots of each level, lowest first: 20, 60,60,12;\n"
-    "                        512r or 512,rounds for a wheel that goes round;\n"
+    "                        512r or 512,rounds for a hashed wheel;\n"
     "                        default 128,512,64\n"
-    "    --seconds S         length of the show; default 18\n"
-    "    --speed X           virtual milliseconds in a real one, evenly; 0 is\n"
-    "                        as fast as possible, without lines; default: as\n"
-    "                        it fits the show, slow where there is something\n"
-    "                        to see\n"
-    "    --seed N            of what happens at random; default 1\n"
-    "    --plain             no picture, on a terminal either\n"
-    "    --help              this text\n";
+    "    --seconds S         seconds to run, 0.1 to 86400; default 18\n"
+    "    --speed X           virtual milliseconds per real millisecond; 0\n"
+    "                        runs as fast as possible, without lines;\n"
+    "                        default: varies, to fill --seconds\n"
+    "    --seed N            seed of the random numbers; default 1\n"
+    "    --plain             draw no picture, even on a terminal\n"
+    "    --help              print this text\n";
 
 static const double default_seconds = 18;
 
@@ -103,16 +105,19 @@ static int run(struct demo *demo)
     struct load load;
     int error = load_open(&load, &demo->load);
     if (error != 0)
-        return failure_tell("the timers", error);
+        return failure_report("the timers", error);
     interrupt_catch();
     int status = EXIT_FINE;
     error = show(demo, &load);
     if (error != 0) {
-        status = failure_tell("the terminal", error);
+        status = failure_report("the terminal", error);
     } else {
         report(&load);
         if (!load_holds(&load)) {
-            fprintf(stderr, "tickwheel: a promise was broken\n");
+            fprintf(stderr,
+                    "tickwheel: bug: a timer was early, late or lost; "
+                    "report it with --seed %" PRIu64 "\n",
+                    demo->load.seed);
             status = EXIT_FAILED;
         }
     }

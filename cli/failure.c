@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-int failure_tell(const char *what, int error)
+int failure_report(const char *what, int error)
 {
     if (error == -ENOMEM)
-        fprintf(stderr, "tickwheel: not enough memory for %s: %s\n", what,
-                strerror(ENOMEM));
+        fprintf(stderr,
+                "tickwheel: not enough memory for %s; free some memory, or ask "
+                "for less\n",
+                what);
     else
         fprintf(stderr, "tickwheel: %s: %s\n", what, strerror(-error));
     return error == -ENOMEM ? EXIT_MEMORY : EXIT_FAILED;

@@ -148,7 +148,7 @@ void gateway_close(struct gateway *g)
 /* What the tracker took, for calls since the clock showed `began`. */
 static void charge(struct gateway *g, double began)
 {
-    g->figures.tracker_ns += cpu_ns() - began - g->cpu_clock_ns;
+    g->stats.tracker_ns += cpu_ns() - began - g->cpu_clock_ns;
 }
 
 static void welcome(struct gateway *g, struct gateway_connection *c)
@@ -162,15 +162,15 @@ static void welcome(struct gateway *g, struct gateway_connection *c)
     /* Without memory the tracker has not added the key.  That is no wrong
      * answer, but the work ends: the gateway expects the key to be held. */
     if (answer == -ENOMEM)
-        g->figures.error = answer;
+        g->stats.error = answer;
     else if (answer != 1)
-        g->figures.wrong++;
+        g->stats.wrong++;
 }
 
 /* Somebody is said to have been silent for the limit: hang up, and see. */
-static void judge(struct gateway *g, const struct tkw_silent *silent)
+static void judge(struct gateway *g, const struct tkw_idle_key *silent)
 {
-    struct gateway_figures *f = &g->figures;
+    struct gateway_stats *f = &g->stats;
     uint64_t id = silent->key.number;
     struct gateway_connection *c =
         &g->connections[id % g->settings.connections];
@@ -227,17 +227,17 @@ static bool take_packets(struct gateway *g)
         wrong += tkw_idle_touch(g->idle, tkw_key_number(batch[i]->id),
                                 g->now_ns) != 0;
     charge(g, began);
-    g->figures.packets += count;
-    g->figures.wrong += wrong;
+    g->stats.packets += count;
+    g->stats.wrong += wrong;
     return count < BATCH;
 }
 
 static void find_silent(struct gateway *g)
 {
-    struct tkw_silent silent[BATCH];
+    struct tkw_idle_key silent[BATCH];
     do {
         double began = cpu_ns();
-        size_t count = tkw_idle_expired(g->idle, silent, BATCH, g->now_ns);
+        size_t count = tkw_idle_pop_silent(g->idle, silent, BATCH, g->now_ns);
         charge(g, began);
         for (size_t i = 0; i < count; i++)
             judge(g, &silent[i]);
@@ -248,7 +248,7 @@ static void *work(void *argument)
 {
     struct gateway *g = argument;
 
-    while (!atomic_load(&g->is_over) && g->figures.error == 0) {
+    while (!atomic_load(&g->is_over) && g->stats.error == 0) {
         double now = stopwatch_ns() - g->began_ns;
         g->now_ns = START_NS + (uint64_t)now;
         tkw_wheel_advance(g->outside, g->now_ns / TKW_MILLISECOND);
@@ -256,9 +256,9 @@ static void *work(void *argument)
             continue;
         if (tkw_idle_next(g->idle) <= g->now_ns)
             find_silent(g);
-        g->figures.idle = tkw_idle_counters(g->idle);
+        g->stats.idle = tkw_idle_read_stats(g->idle);
         pthread_mutex_lock(&g->lock);
-        g->shared = g->figures;
+        g->shared = g->stats;
         pthread_mutex_unlock(&g->lock);
         live_sleep_until(g->began_ns + now + 1e6);
     }
@@ -276,10 +276,10 @@ void gateway_stop(struct gateway *g)
     atomic_store(&g->is_over, true);
     pthread_join(g->thread, NULL);
 
-    struct gateway_figures *f = &g->figures;
+    struct gateway_stats *f = &g->stats;
     for (uint64_t i = 0; i < g->settings.connections; i++) {
         struct gateway_connection *c = &g->connections[i];
-        struct tkw_silent held;
+        struct tkw_idle_key held;
         if (last_of(c) + g->limit_ns + g->tick_ns <= g->now_ns)
             f->lost++;
         if (!tkw_idle_query(g->idle, tkw_key_number(c->id), &held) ||
@@ -292,12 +292,12 @@ void gateway_stop(struct gateway *g)
     g->shared = *f;
 }
 
-struct gateway_figures gateway_figures(struct gateway *g)
+struct gateway_stats gateway_read_stats(struct gateway *g)
 {
     pthread_mutex_lock(&g->lock);
-    struct gateway_figures figures = g->shared;
+    struct gateway_stats stats = g->shared;
     pthread_mutex_unlock(&g->lock);
-    return figures;
+    return stats;
 }
 
 void gateway_ages(struct gateway *g, uint64_t *bins, unsigned count)

@@ -12,11 +12,11 @@
  *
  *     gateway_open(&gateway, &settings);
  *     gateway_start(&gateway);
- *     ... gateway_figures(&gateway) ...
+ *     ... gateway_read_stats(&gateway) ...
  *     gateway_stop(&gateway);
  *     gateway_close(&gateway);
  *
- * Threads: the gateway's work is done in one of its own; figures and ages may
+ * Threads: the gateway's work is done in one of its own; stats and ages may
  * be asked for by another.
  */
 #ifndef GATEWAY_H
@@ -47,7 +47,7 @@ struct gateway_found {
     double late_ms; /* after its limit */
 };
 
-struct gateway_figures {
+struct gateway_stats {
     uint64_t packets;
     uint64_t found;
     uint64_t early; /* of those found: before their limit; must stay 0 */
@@ -56,7 +56,7 @@ struct gateway_figures {
     uint64_t lost;  /* known once stopped: silent, and not found by then */
     double late_min_ms, late_max_ms;
     double tracker_ns; /* processor time that the tracker took */
-    struct tkw_idle_figures idle;
+    struct tkw_idle_stats idle;
     struct gateway_found recent[GATEWAY_RECENT]; /* the newest first */
 };
 
@@ -80,8 +80,8 @@ struct gateway {
     pthread_t thread;
     atomic_bool is_over;
     pthread_mutex_t lock; /* of what follows */
-    struct gateway_figures shared;
-    struct gateway_figures figures; /* the thread's own */
+    struct gateway_stats shared;
+    struct gateway_stats stats; /* the thread's own */
 };
 
 /* Returns 0 or -ENOMEM, with nothing to close. */
@@ -95,7 +95,7 @@ bool gateway_start(struct gateway *gateway);
 /* End the thread, and look for what it has missed. */
 void gateway_stop(struct gateway *gateway);
 
-struct gateway_figures gateway_figures(struct gateway *gateway);
+struct gateway_stats gateway_read_stats(struct gateway *gateway);
 
 /* Count connections by how long ago they were heard from, in `count` bins from
  * 0 to the limit; the last bin has what is above, too. */

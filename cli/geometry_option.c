@@ -43,11 +43,12 @@ bool option_geometry(const char *name, const char *text,
 
     for (unsigned i = 0;; i++, rest++) {
         if (i == TKW_SIZES_MAX)
-            return refuse(name, text, "more than 16 sizes");
+            return refuse(name, text,
+                          "there are more than 16 sizes; give up to 16");
         read.sizes[i] = read_size(&rest);
         if (read.sizes[i] == 0)
             return refuse(name, text,
-                          "wants sizes from 2 up, such as 60,60,12 or 512r");
+                          "give sizes of 2 or more, such as 60,60,12 or 512r");
         if (*rest != ',' || is_rounds(rest))
             break;
     }
@@ -55,7 +56,7 @@ bool option_geometry(const char *name, const char *text,
         read.beyond = TKW_ROUNDS;
     else if (*rest != '\0')
         return refuse(name, text,
-                      "wants sizes from 2 up, such as 60,60,12 or 512r");
+                      "give sizes of 2 or more, such as 60,60,12 or 512r");
 
     const char *fault = tkw_geometry_fault(&read);
     if (fault != NULL)

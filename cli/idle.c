@@ -24,22 +24,23 @@
 static const char usage_text[] =
     "usage: tickwheel idle [OPTION...]\n"
     "\n"
-    "Keeps track of connections in real time, and finds those that have gone\n"
-    "silent.  A live connection is heard from every 20 to 25 seconds (for a\n"
-    "limit of 30); some fall silent.  The exit status is 1 if one was found\n"
-    "early, or not at all, and 3 if there was not enough memory.\n"
+    "Track connections in real time and find those that have gone silent.  A\n"
+    "live connection sends a packet every 20 to 25 seconds (for a limit of\n"
+    "30); some go silent.  The exit status is 1 if a silent connection was\n"
+    "found early or not at all, and 3 if there was not enough memory.\n"
     "\n"
-    "    --connections N     1 to 10000000; default 100000\n"
+    "    --connections N     number of them, 1 to 10000000; default 100000\n"
     "    --limit S           seconds of silence, 0.1 to 86400; default 30\n"
-    "    --tick MS           find them within that, 1 to 10000; default 100\n"
-    "    --silent N          so many fall silent in a second, 0 to 100000;\n"
-    "                        default 20\n"
-    "    --seconds S         length of the show; default 15\n"
-    "    --seed N            of what happens at random; default 1\n"
-    "    --plain             lines instead of a picture, as where the output\n"
-    "                        is no terminal\n"
-    "    --quiet             only the summary\n"
-    "    --help              this text\n";
+    "    --tick MS           find a silent one at most MS late, 1 to 10000;\n"
+    "                        default 100\n"
+    "    --silent N          connections that go silent per second, 0 to\n"
+    "                        100000; default 20\n"
+    "    --seconds S         seconds to run, 0.1 to 86400; default 15\n"
+    "    --seed N            seed of the random numbers; default 1\n"
+    "    --plain             print lines instead of a picture, as without a\n"
+    "                        terminal\n"
+    "    --quiet             print only the summary\n"
+    "    --help              print this text\n";
 
 static const struct option known[] = {
     {"connections", required_argument, NULL, 'c'},
@@ -92,7 +93,7 @@ static bool read_option(void *settings, int c, char **argv)
     }
 }
 
-static void update_rates(struct idle *idle, const struct gateway_figures *f,
+static void update_rates(struct idle *idle, const struct gateway_stats *f,
                          double elapsed_s)
 {
     live_rate_update(&idle->packets, elapsed_s, (double)f->packets);
@@ -108,7 +109,7 @@ static const char heads[] =
     "                           /s                                           "
     "    %\n";
 
-static struct words words_late(const struct gateway_figures *f)
+static struct words words_late(const struct gateway_stats *f)
 {
     struct words words = {"-"};
     if (f->found > 0)
@@ -120,7 +121,7 @@ static struct words words_late(const struct gateway_figures *f)
 static void write_line(void *context, double elapsed_s)
 {
     struct idle *idle = context;
-    struct gateway_figures f = gateway_figures(&idle->gateway);
+    struct gateway_stats f = gateway_read_stats(&idle->gateway);
     update_rates(idle, &f, elapsed_s);
     printf("%4.0f s  %10s  %9.0f  %10s  %5" PRIu64 "  %18s  %7.2f\n", elapsed_s,
            words_count(f.idle.keys).text, idle->packets.per_s,
@@ -128,15 +129,15 @@ static void write_line(void *context, double elapsed_s)
            idle->tracker.per_s / 1e7);
 }
 
-/* Nanoseconds of the tracker for each packet, looks and finding included. */
-static double packet_ns(const struct gateway_figures *f)
+/* Nanoseconds of the tracker for each packet, checks and finding included. */
+static double packet_ns(const struct gateway_stats *f)
 {
     return f->packets > 0 ? f->tracker_ns / (double)f->packets : 0;
 }
 
 static unsigned draw_panel(const struct idle *idle,
-                           const struct gateway_figures *f,
-                           struct screen *screen, unsigned row)
+                           const struct gateway_stats *f, struct screen *screen,
+                           unsigned row)
 {
     chart_item(screen, row, 0, "held", "%s connections",
                words_count(f->idle.keys).text);
@@ -146,8 +147,8 @@ static unsigned draw_panel(const struct idle *idle,
                words_count(f->found).text, idle->found.per_s);
     chart_item(screen, row, 3, "late", "%s", words_late(f).text);
     chart_item(screen, row, 4, "early", "%" PRIu64, f->early);
-    chart_item(screen, row, 5, "looks", "%s, when timers came round",
-               words_count(f->idle.looks).text);
+    chart_item(screen, row, 5, "checks", "%s expired timers examined",
+               words_count(f->idle.checks).text);
     chart_item(screen, row, 6, "tracker", "%s",
                live_words_share(idle->tracker.per_s).text);
     chart_item(screen, row, 7, "a packet", "%.0f ns of the tracker",
@@ -159,7 +160,7 @@ static unsigned draw_panel(const struct idle *idle,
     return row + 6;
 }
 
-static unsigned draw_recent(const struct gateway_figures *f,
+static unsigned draw_recent(const struct gateway_stats *f,
                             struct screen *screen, unsigned row)
 {
     for (unsigned i = 0; i < GATEWAY_RECENT && i < f->found; i++)
@@ -174,7 +175,7 @@ static unsigned draw(void *context, double elapsed_s, struct screen *screen)
     enum { OTHER_ROWS = 16, CHART_ROWS_MAX = 16 };
     struct idle *idle = context;
     const struct gateway_settings *s = &idle->settings;
-    struct gateway_figures f = gateway_figures(&idle->gateway);
+    struct gateway_stats f = gateway_read_stats(&idle->gateway);
     uint64_t bins[CHART_BINS];
     unsigned rows = screen->rows > OTHER_ROWS ? screen->rows - OTHER_ROWS : 0;
 
@@ -182,17 +183,17 @@ static unsigned draw(void *context, double elapsed_s, struct screen *screen)
     gateway_ages(&idle->gateway, bins, CHART_BINS);
     screen_text(screen, 0, 0, TONE_STRONG, "tickwheel");
     screen_text(screen, 0, CHART_LEFT, TONE_STRONG,
-                "%s connections, %s of silence and we hang up",
+                "%s connections, closed after %s of silence",
                 words_count(s->connections).text,
                 words_duration(s->limit_s * 1000).text);
     screen_text(screen, 1, CHART_LEFT, TONE_PLAIN,
-                "bars: how long ago they were heard from; log scale");
+                "bars: time since the last packet; log scale");
     struct chart chart = {
         .bins = bins,
         .span_s = s->limit_s,
         .mark = CHART_BINS * 5 / 6,
         .full = s->connections / 10,
-        .names = {"connections", "fallen silent: to be found"},
+        .names = {"connections", "gone silent: to be found"},
     };
     unsigned row = chart_draw(&chart, screen, 3,
                               rows < CHART_ROWS_MAX ? rows : CHART_ROWS_MAX);
@@ -201,7 +202,7 @@ static unsigned draw(void *context, double elapsed_s, struct screen *screen)
 }
 
 /* A line begins with a name and a number, for scripts. */
-static void report(const struct idle *idle, const struct gateway_figures *f,
+static void report(const struct idle *idle, const struct gateway_stats *f,
                    double seconds)
 {
     const struct gateway_settings *s = &idle->settings;
@@ -224,18 +225,19 @@ static void report(const struct idle *idle, const struct gateway_figures *f,
                     "late", f->late_min_ms, f->late_max_ms, s->limit_s,
                     s->tick_ms);
     words_write(stdout, LIVE_TEXT_COLUMN,
-                "%-11s %12" PRIu64 "   at timers that came round; %" PRIu64
-                " filed anew",
-                "looks", f->idle.looks, f->idle.refiles);
-    words_write(stdout, LIVE_TEXT_COLUMN,
-                "%-11s %12.3f   %% of a core: %.0f ns a packet, with looks and "
-                "finding",
-                "tracker", f->tracker_ns / seconds / 1e7, packet_ns(f));
-    printf("%-11s %12.3f   %% of a core, making up packets included\n",
+                "%-11s %12" PRIu64 "   expired timers examined; %" PRIu64
+                " filed again",
+                "checks", f->idle.checks, f->idle.refiles);
+    words_write(
+        stdout, LIVE_TEXT_COLUMN,
+        "%-11s %12.3f   %% of a core: %.0f ns a packet, with checks and "
+        "finding",
+        "tracker", f->tracker_ns / seconds / 1e7, packet_ns(f));
+    printf("%-11s %12.3f   %% of a core, with the making of packets\n",
            "program", idle->program.per_s / 1e7);
 }
 
-static bool is_well(const struct gateway_figures *f)
+static bool is_well(const struct gateway_stats *f)
 {
     return f->early == 0 && f->lost == 0 && f->wrong == 0;
 }
@@ -244,28 +246,34 @@ static int run(struct idle *idle)
 {
     int error = gateway_open(&idle->gateway, &idle->settings);
     if (error != 0)
-        return failure_tell("the connections", error);
+        return failure_report("the connections", error);
     int status = EXIT_FINE;
     double began = stopwatch_ns(), program = live_program_ns();
     idle->program.count = program;
     if (!gateway_start(&idle->gateway)) {
-        fprintf(stderr, "tickwheel: no thread could be started\n");
+        fprintf(
+            stderr,
+            "tickwheel: cannot start a thread; check the limits (ulimit -u)\n");
         gateway_close(&idle->gateway);
         return EXIT_FAILED;
     }
     error = live_watch(&idle->live);
     if (error != 0)
-        status = failure_tell("the terminal", error);
+        status = failure_report("the terminal", error);
     double seconds = (stopwatch_ns() - began) / 1e9;
     idle->program.per_s = (live_program_ns() - program) / seconds;
     gateway_stop(&idle->gateway);
 
-    struct gateway_figures figures = gateway_figures(&idle->gateway);
-    report(idle, &figures, seconds);
-    if (figures.error != 0) {
-        status = failure_tell("the tracker", figures.error);
-    } else if (!is_well(&figures)) {
-        fprintf(stderr, "tickwheel: a promise was broken\n");
+    struct gateway_stats stats = gateway_read_stats(&idle->gateway);
+    report(idle, &stats, seconds);
+    if (stats.error != 0) {
+        status = failure_report("the tracker", stats.error);
+    } else if (!is_well(&stats)) {
+        fprintf(stderr,
+                "tickwheel: bug: a connection was found early or not at all, "
+                "or the tracker gave a wrong answer; report it with --seed "
+                "%" PRIu64 "\n",
+                idle->settings.seed);
         status = EXIT_FAILED;
     }
     if (status == EXIT_FINE && interrupt_signal() != 0)

@@ -86,7 +86,7 @@ static void draw_progress(struct screen *screen, unsigned row, double part,
 }
 
 /* Returns for how long it was, in nanoseconds. */
-static double pause_if_asked(void)
+static double pause_if_requested(void)
 {
     if (!interrupt_wants_pause())
         return 0;
@@ -116,7 +116,7 @@ static int watch_on_screen(const struct live *live)
                       live->seconds - elapsed_s);
         is_fine = screen_show(&screen);
         live_sleep_until(now + frame_ns);
-        began += pause_if_asked();
+        began += pause_if_requested();
         now = stopwatch_ns();
     }
     screen_close(&screen);

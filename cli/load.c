@@ -39,12 +39,12 @@ static const struct load_kind kinds[] = {
         1800000,
         true,
         {"tasks are created, all within one virtual second",
-         "waiting: there is work only when a slot comes round",
+         "waiting: timers fall when a hand reaches their slot",
          "all come due within one virtual second, each on its own tick"},
     },
     {
         "requests",
-        "requests, each given up after",
+        "requests, each with a time limit of",
         1000000,
         10000,
         false,
@@ -54,13 +54,13 @@ static const struct load_kind kinds[] = {
     },
     {
         "idle",
-        "connections, each hung up on after a silence of",
+        "connections, each closed after a silence of",
         100000,
         30000,
         false,
         {"connections open; every packet postpones a time limit",
-         "every packet postpones; who has fallen silent is hung up on",
-         "every packet postpones; who has fallen silent is hung up on"},
+         "every packet postpones; silent connections are closed",
+         "every packet postpones; silent connections are closed"},
     },
 };
 
@@ -206,7 +206,7 @@ static void expect_packets(struct load *load, struct tkw_timer **batch,
     }
 }
 
-static void hear(struct load *load, tkw_tick now)
+static void handle_events(struct load *load, tkw_tick now)
 {
     struct tkw_timer *batch[BATCH];
     tkw_wheel_advance(load->outside, now);
@@ -252,7 +252,7 @@ bool load_run(struct load *load, tkw_tick until, double deadline_ns)
     for (tkw_tick next; (next = next_event(load)) <= until;) {
         advance(load, next);
         if (load->outside != NULL)
-            hear(load, next);
+            handle_events(load, next);
         arrive(load, next);
         if (stopwatch_ns() >= deadline_ns)
             return false;
@@ -270,7 +270,7 @@ tkw_tick load_elapsed(const struct load *load)
 
 bool load_holds(const struct load *load)
 {
-    struct tkw_wheel_figures c = tkw_wheel_counters(load->wheel);
+    struct tkw_wheel_stats c = tkw_wheel_read_stats(load->wheel);
     return load->early == 0 && load->late == 0 &&
            c.armed == c.fired + c.cancelled + tkw_wheel_count(load->wheel) &&
            tkw_wheel_check(load->wheel);

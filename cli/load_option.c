@@ -23,7 +23,7 @@ static bool read_kind(const char *name, const struct load_kind **kind)
     const struct load_kind *found = load_find(name);
     if (found == NULL) {
         fprintf(stderr,
-                "tickwheel: --load is burst, requests or idle, not '%s'\n",
+                "tickwheel: --load is '%s'; give burst, requests or idle\n",
                 name);
         return false;
     }

@@ -13,13 +13,13 @@ static const struct command {
     int (*main)(int argc, char **argv);
     const char *summary;
 } commands[] = {
-    {"demo", demo_main, "a wheel at work, in virtual time"},
-    {"idle", idle_main, "who has gone silent, of 100,000 connections"},
+    {"demo", demo_main, "show a wheel at work, in virtual time"},
+    {"idle", idle_main, "find silent connections among 100,000"},
     {"purgatory", purgatory_main,
-     "300,000 requests that wait for a condition or a timeout"},
-    {"sim", sim_main, "which geometry for a load: replays, tables, pictures"},
-    {"where", where_main, "the slots a deadline waits in, and its falls"},
-    {"bench", bench_main, "wheel and pool beside a heap, on this machine"},
+     "wait for a condition or a timeout, 300,000 times"},
+    {"sim", sim_main, "find the geometry for a load: replay it on several"},
+    {"where", where_main, "print the slots in which a deadline waits"},
+    {"bench", bench_main, "measure wheel and pool beside a heap"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -30,13 +30,14 @@ static void usage(FILE *out)
                  "       tickwheel --help | --version\n\n");
     for (unsigned i = 0; i < COMMANDS; i++)
         fprintf(out, "    %-10s %s\n", commands[i].name, commands[i].summary);
-    fprintf(out, "\ntickwheel COMMAND --help tells the options.\n");
+    fprintf(out, "\ntickwheel COMMAND --help prints the options.\n");
 }
 
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "tickwheel: no command; see tickwheel --help\n");
+        fprintf(stderr,
+                "tickwheel: a command is missing; see tickwheel --help\n");
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -51,7 +52,8 @@ static int run(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].main(argc - 1, argv + 1);
     }
-    fprintf(stderr, "tickwheel: no command '%s'; see tickwheel --help\n",
+    fprintf(stderr,
+            "tickwheel: there is no command '%s'; see tickwheel --help\n",
             argv[1]);
     return EXIT_USAGE;
 }
@@ -63,7 +65,9 @@ int main(int argc, char **argv)
     /* A full disk shows only now; half a report must not look like success. */
     bool is_written = fflush(stdout) == 0 && ferror(stdout) == 0;
     if (!is_written && status == EXIT_FINE) {
-        fprintf(stderr, "tickwheel: could not write the output\n");
+        fprintf(
+            stderr,
+            "tickwheel: cannot write to standard output; is the disk full?\n");
         status = EXIT_FAILED;
     }
     return status;

@@ -20,9 +20,9 @@ bool option_number(const char *name, const char *text, uint64_t least,
 
     if (!is_number || errno != 0 || value < least || value > most) {
         fprintf(stderr,
-                "tickwheel: %s wants a whole number from %" PRIu64
-                " to %" PRIu64 ", not '%s'\n",
-                name, least, most, text);
+                "tickwheel: %s is '%s'; give a whole number from %" PRIu64
+                " to %" PRIu64 "\n",
+                name, text, least, most);
         return false;
     }
     *number = value;
@@ -40,8 +40,8 @@ bool option_decimal(const char *name, const char *text, double least,
 
     if (!is_number || value < least || value > most) {
         fprintf(stderr,
-                "tickwheel: %s wants a number from %g to %.0f, not '%s'\n",
-                name, least, most, text);
+                "tickwheel: %s is '%s'; give a number from %g to %.0f\n", name,
+                text, least, most);
         return false;
     }
     *number = value;
@@ -80,7 +80,9 @@ void option_refuse(int answer, char **argv, const struct option *known)
     if (strncmp(text, "--", 2) != 0)
         text = letter;
     if (answer == ':')
-        fprintf(stderr, "tickwheel: %s wants a value\n", text);
+        fprintf(stderr,
+                "tickwheel: %s needs a value; see tickwheel %s --help\n", text,
+                argv[0]);
     else if (text == letter || !refuse_ambiguous(text, known))
         fprintf(stderr,
                 "tickwheel: %s does not take '%s'; see tickwheel %s --help\n",

@@ -300,7 +300,7 @@ static void draw_panel(const struct picture *picture, struct screen *screen,
 {
     static const unsigned columns[] = {MARGIN, 33, 58};
     const struct load *load = picture->load;
-    struct tkw_wheel_figures c = tkw_wheel_counters(load->wheel);
+    struct tkw_wheel_stats c = tkw_wheel_read_stats(load->wheel);
     const struct item items[] = {
         {"armed", words_count(c.armed), words_rate(picture->armed_rate)},
         {"fired", words_count(c.fired), words_rate(picture->fired_rate)},

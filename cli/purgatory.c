@@ -25,24 +25,27 @@
 static const char usage_text[] =
     "usage: tickwheel purgatory [OPTION...]\n"
     "\n"
-    "Keeps requests outstanding, in real time, each of which waits for two\n"
-    "keys to go on, or for its timeout.  Two threads issue them, and advance\n"
-    "and check the keys.  The exit status is 1 if a request expired early, or\n"
-    "was lost, or done with twice, and 3 if there was not enough memory.\n"
+    "Keep requests outstanding in real time.  Each request waits until its\n"
+    "two keys have advanced, or for its timeout.  Two threads issue requests,\n"
+    "advance the keys and notify the purgatory.  The exit status is 1 if a\n"
+    "request expired early, was lost or completed twice, and 3 if there was\n"
+    "not enough memory.\n"
     "\n"
-    "    --requests N        outstanding, 1 to 10000000; default 300000\n"
-    "    --keys N            2 to 10000000; default 30000\n"
-    "    --timeout S         0.1 to 3600 seconds; default 5\n"
-    "    --round S           each key is checked once in that time, 0.1 to\n"
-    "                        3600 seconds; default 3\n"
-    "    --never N           one request in N waits for what never comes;\n"
+    "    --requests N        requests outstanding, 1 to 10000000;\n"
+    "                        default 300000\n"
+    "    --keys N            number of keys, 2 to 10000000; default 30000\n"
+    "    --timeout S         seconds until a request expires, 0.1 to 3600;\n"
+    "                        default 5\n"
+    "    --round S           notify each key once in S seconds, 0.1 to 3600;\n"
+    "                        default 3\n"
+    "    --never N           one request in N never completes, and expires;\n"
     "                        default 5000\n"
-    "    --seconds S         length of the show; default 12\n"
-    "    --seed N            of what happens at random; default 1\n"
-    "    --plain             lines instead of a picture, as where the output\n"
-    "                        is no terminal\n"
-    "    --quiet             only the summary\n"
-    "    --help              this text\n";
+    "    --seconds S         seconds to run, 0.1 to 86400; default 12\n"
+    "    --seed N            seed of the random numbers; default 1\n"
+    "    --plain             print lines instead of a picture, as without a\n"
+    "                        terminal\n"
+    "    --quiet             print only the summary\n"
+    "    --help              print this text\n";
 
 static const struct option known[] = {
     {"requests", required_argument, NULL, 'n'},
@@ -107,7 +110,7 @@ static const char heads[] =
     "                                     /s      /s                         "
     "     MB\n";
 
-static struct words words_late(const struct requests_figures *f)
+static struct words words_late(const struct requests_stats *f)
 {
     struct words words = {"-"};
     if (f->expired > 0)
@@ -116,22 +119,22 @@ static struct words words_late(const struct requests_figures *f)
     return words;
 }
 
-static uint64_t answered(const struct requests_figures *f)
+static uint64_t answered(const struct requests_stats *f)
 {
     return f->completed - f->expired;
 }
 
-static double bytes_each(const struct requests_figures *f)
+static double bytes_each(const struct requests_stats *f)
 {
     return f->purgatory.delayed > 0
                ? (double)f->purgatory.bytes / (double)f->purgatory.delayed
                : 0;
 }
 
-static struct requests_figures take_stock(struct purgatory *purgatory,
-                                          double elapsed_s)
+static struct requests_stats take_stock(struct purgatory *purgatory,
+                                        double elapsed_s)
 {
-    struct requests_figures f = requests_figures(&purgatory->requests);
+    struct requests_stats f = requests_read_stats(&purgatory->requests);
     live_rate_update(&purgatory->completed, elapsed_s, (double)answered(&f));
     live_rate_update(&purgatory->expired, elapsed_s, (double)f.expired);
     live_rate_update(&purgatory->checks, elapsed_s, (double)f.checks);
@@ -142,7 +145,7 @@ static struct requests_figures take_stock(struct purgatory *purgatory,
 static void write_line(void *context, double elapsed_s)
 {
     struct purgatory *purgatory = context;
-    struct requests_figures f = take_stock(purgatory, elapsed_s);
+    struct requests_stats f = take_stock(purgatory, elapsed_s);
     printf("%4.0f s  %10s %10s %9s %7.0f %5" PRIu64 " %18s %6.1f\n", elapsed_s,
            words_count(f.purgatory.watched).text,
            words_count(f.purgatory.delayed).text,
@@ -152,7 +155,7 @@ static void write_line(void *context, double elapsed_s)
 }
 
 static unsigned draw_panel(const struct purgatory *purgatory,
-                           const struct requests_figures *f,
+                           const struct requests_stats *f,
                            struct screen *screen, unsigned row)
 {
     chart_item(screen, row, 0, "delayed", "%s timeouts pending",
@@ -165,7 +168,7 @@ static unsigned draw_panel(const struct purgatory *purgatory,
                words_short(purgatory->completed.per_s).text);
     chart_item(screen, row, 3, "expired", "%s, %.0f/s",
                words_count(f->expired).text, purgatory->expired.per_s);
-    chart_item(screen, row, 4, "checks", "%s, %s/s",
+    chart_item(screen, row, 4, "notified", "%s, %s/s",
                words_count(f->checks).text,
                words_short(purgatory->checks.per_s).text);
     chart_item(screen, row, 5, "late", "%s", words_late(f).text);
@@ -182,7 +185,7 @@ static unsigned draw(void *context, double elapsed_s, struct screen *screen)
     enum { OTHER_ROWS = 11, CHART_ROWS_MAX = 20 };
     struct purgatory *purgatory = context;
     const struct requests_settings *s = &purgatory->settings;
-    struct requests_figures f = take_stock(purgatory, elapsed_s);
+    struct requests_stats f = take_stock(purgatory, elapsed_s);
     uint64_t bins[REQUESTS_BINS];
     unsigned rows = screen->rows > OTHER_ROWS ? screen->rows - OTHER_ROWS : 0;
 
@@ -192,7 +195,7 @@ static unsigned draw(void *context, double elapsed_s, struct screen *screen)
                 "%s requests outstanding, each on 2 of %s keys",
                 words_count(s->outstanding).text, words_count(s->keys).text);
     screen_text(screen, 1, CHART_LEFT, TONE_PLAIN,
-                "bars: how long those waited that are done; log scale");
+                "bars: how long ended requests waited; log scale");
     struct chart chart = {
         .bins = bins,
         .span_s = s->timeout_s,
@@ -207,7 +210,7 @@ static unsigned draw(void *context, double elapsed_s, struct screen *screen)
 
 /* A line begins with a name and a number, for scripts. */
 static void report(const struct purgatory *purgatory,
-                   const struct requests_figures *f, double seconds)
+                   const struct requests_stats *f, double seconds)
 {
     const struct requests_settings *s = &purgatory->settings;
     words_write(stdout, LIVE_TEXT_COLUMN,
@@ -215,7 +218,7 @@ static void report(const struct purgatory *purgatory,
                 "   each on 2 of %s keys, with a timeout of %g s",
                 "issued", f->issued, words_count(s->keys).text, s->timeout_s);
     words_write(stdout, LIVE_TEXT_COLUMN,
-                "%-11s %12" PRIu64 "   in time, %s a second, by %s checks",
+                "%-11s %12" PRIu64 "   in time, %s a second, %s keys notified",
                 "completed", answered(f),
                 words_short((double)answered(f) / seconds).text,
                 words_count(f->checks).text);
@@ -225,14 +228,14 @@ static void report(const struct purgatory *purgatory,
         printf(", %s late", words_late(f).text);
     printf("\n");
     words_write(stdout, LIVE_TEXT_COLUMN,
-                "%-11s %12" PRIu64 "   when it ended: %s watched, %s delayed",
+                "%-11s %12" PRIu64 "   at the end: %s watched, %s delayed",
                 "pending", f->issued - f->completed,
                 words_count(f->purgatory.watched).text,
                 words_count(f->purgatory.delayed).text);
-    printf("%-11s %12" PRIu64 "   done twice, rejected, or expired though long "
+    printf("%-11s %12" PRIu64 "   completed twice, rejected, or expired though "
            "true\n",
            "wrong", f->wrong);
-    printf("%-11s %12.1f   MB, %.0f bytes for each that is pending\n", "memory",
+    printf("%-11s %12.1f   MB, %.0f bytes for each pending request\n", "memory",
            (double)f->purgatory.bytes / 1e6, bytes_each(f));
     words_write(
         stdout, LIVE_TEXT_COLUMN,
@@ -243,22 +246,25 @@ static void report(const struct purgatory *purgatory,
             : 0);
 }
 
-static int tell(struct purgatory *purgatory, double seconds)
+static int stop_and_report(struct purgatory *purgatory, double seconds)
 {
     struct requests *requests = &purgatory->requests;
     requests_stop(requests);
-    struct requests_figures figures = requests_figures(requests);
+    struct requests_stats stats = requests_read_stats(requests);
     bool is_well =
-        figures.early == 0 && figures.wrong == 0 && requests_add_up(requests);
+        stats.early == 0 && stats.wrong == 0 && requests_add_up(requests);
 
-    report(purgatory, &figures, seconds);
+    report(purgatory, &stats, seconds);
     is_well = requests_close(requests) && is_well;
     if (!is_well) {
-        fprintf(stderr, "tickwheel: a promise was broken\n");
+        fprintf(stderr,
+                "tickwheel: bug: a request expired early, was lost or "
+                "completed twice; report it with --seed %" PRIu64 "\n",
+                purgatory->settings.seed);
         return EXIT_FAILED;
     }
-    if (figures.unissued > 0)
-        return failure_tell("all requests", -ENOMEM);
+    if (stats.unissued > 0)
+        return failure_report("all requests", -ENOMEM);
     return EXIT_FINE;
 }
 
@@ -267,11 +273,13 @@ static int run(struct purgatory *purgatory)
     struct requests *requests = &purgatory->requests;
     int error = requests_open(requests, &purgatory->settings);
     if (error != 0)
-        return failure_tell("the purgatory", error);
+        return failure_report("the purgatory", error);
     double began = stopwatch_ns(), program = live_program_ns();
     purgatory->program.count = program;
     if (!requests_start(requests)) {
-        fprintf(stderr, "tickwheel: no thread could be started\n");
+        fprintf(
+            stderr,
+            "tickwheel: cannot start a thread; check the limits (ulimit -u)\n");
         requests_close(requests);
         return EXIT_FAILED;
     }
@@ -279,9 +287,9 @@ static int run(struct purgatory *purgatory)
     double seconds = (stopwatch_ns() - began) / 1e9;
     purgatory->program.per_s = (live_program_ns() - program) / seconds;
 
-    int status = tell(purgatory, seconds);
+    int status = stop_and_report(purgatory, seconds);
     if (error != 0)
-        status = failure_tell("the terminal", error);
+        status = failure_report("the terminal", error);
     if (status == EXIT_FINE && interrupt_signal() != 0)
         status = EXIT_SIGNAL + interrupt_signal();
     return status;

@@ -32,29 +32,29 @@ static void cost(const char *name, double ns, uint64_t count, const char *what)
 
 static void outcomes(const struct load *load)
 {
-    struct tkw_wheel_figures counters = tkw_wheel_counters(load->wheel);
+    struct tkw_wheel_stats stats = tkw_wheel_read_stats(load->wheel);
     words_write(stdout, TEXT_COLUMN,
                 "%-10s %12" PRIu64 "   each %" PRIu64
                 " ms ahead, within %" PRIu64 " ms",
-                "armed", counters.armed, load->settings.delay_ms,
+                "armed", stats.armed, load->settings.delay_ms,
                 load->arrivals_end - LOAD_START_MS + 1);
-    line("fired", counters.fired);
+    line("fired", stats.fired);
     printf("   %" PRIu64 " early, %" PRIu64 " late\n", load->early, load->late);
-    line("cancelled", counters.cancelled);
+    line("cancelled", stats.cancelled);
     printf("\n");
     line("pending", tkw_wheel_count(load->wheel));
     printf("\n");
-    line("falls", counters.falls);
-    printf("   %.2f a timer\n", each((double)counters.falls, counters.armed));
+    line("falls", stats.falls);
+    printf("   %.2f a timer\n", each((double)stats.falls, stats.armed));
     if (load->postpone.count > 0) {
         line("postponed", load->postpone.count);
         printf("\n");
-        line("refiles", counters.refiles);
+        line("refiles", stats.refiles);
         printf("   %.2f a postponing\n",
-               each((double)counters.refiles, load->postpone.count));
+               each((double)stats.refiles, load->postpone.count));
     }
     if (load->settings.geometry.beyond == TKW_ROUNDS) {
-        line("passes", counters.passes);
+        line("passes", stats.passes);
         printf("   over timers of later turns\n");
     }
     line("wake-ups", load->wakeups);
@@ -70,7 +70,7 @@ void report(const struct load *load)
 
     /* Where few timers fire, time is spent on advancing, not on them. */
     if (load->settings.kind->is_burst)
-        cost("fire", load->advance.ns, tkw_wheel_counters(load->wheel).fired,
+        cost("fire", load->advance.ns, tkw_wheel_read_stats(load->wheel).fired,
              ", falls and wake-ups included");
     else
         cost("advance", load->advance.ns, load->advance.count,

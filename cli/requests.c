@@ -97,14 +97,14 @@ static void apologise(struct tkw_operation *operation)
         if (now - due > count_of(&r->late_max_ns))
             atomic_store(&r->late_max_ns, now - due);
     }
-    /* Both keys have gone on again since it was true, so the checks of then
-     * have returned. */
+    /* Both keys have gone on again since it was true, so the calls that
+     * notified them then have returned. */
     if (surplus(request) >= 1 || !atomic_load(&request->is_completed))
         add(&r->wrong, 1);
     add(&r->expired, 1);
 }
 
-static void let_go(struct tkw_operation *operation)
+static void release_request(struct tkw_operation *operation)
 {
     struct request *request = (struct request *)operation;
     add(&request->thread->requests->released, 1);
@@ -117,7 +117,7 @@ static const struct tkw_operation_type request_type = {
     .try_complete = has_both,
     .on_complete = answer,
     .on_expire = apologise,
-    .on_release = let_go,
+    .on_release = release_request,
 };
 
 /* A request that the purgatory has rejected was never issued. */
@@ -167,11 +167,11 @@ static bool issue(struct requests_thread *thread)
     return status >= 0;
 }
 
-/* A key goes on: first make it so, then check. */
+/* A key goes on: first make it so, then notify. */
 static void advance(struct requests *r, uint64_t key)
 {
     atomic_fetch_add(&r->offsets[key], 1);
-    add(&r->by_check, tkw_purgatory_check(r->purgatory, tkw_key_number(key)));
+    add(&r->by_check, tkw_purgatory_notify(r->purgatory, tkw_key_number(key)));
     add(&r->checks, 1);
 }
 
@@ -265,16 +265,16 @@ void requests_stop(struct requests *r)
 
 bool requests_add_up(struct requests *r)
 {
-    struct requests_figures f = requests_figures(r);
+    struct requests_stats f = requests_read_stats(r);
     uint64_t pending = f.issued - f.completed;
     /* One that expires while it is being placed is told of twice. */
-    uint64_t told = f.at_once + f.by_check + f.expired;
+    uint64_t reported = f.at_once + f.by_check + f.expired;
     return f.released == f.completed && f.purgatory.delayed == pending &&
            f.purgatory.watched == 2 * pending &&
            f.purgatory.completed == f.completed &&
            f.purgatory.expired == f.expired && f.purgatory.cancelled == 0 &&
-           f.by_check + f.expired <= f.completed && f.completed <= told &&
-           tkw_purgatory_audit(r->purgatory);
+           f.by_check + f.expired <= f.completed && f.completed <= reported &&
+           tkw_purgatory_check(r->purgatory);
 }
 
 static void keep_nothing(void *context, struct tkw_operation *operation)
@@ -292,10 +292,10 @@ bool requests_close(struct requests *r)
     return count_of(&r->released) == count_of(&r->issued);
 }
 
-struct requests_figures requests_figures(struct requests *r)
+struct requests_stats requests_read_stats(struct requests *r)
 {
     uint64_t late_min = count_of(&r->late_min_ns);
-    return (struct requests_figures){
+    return (struct requests_stats){
         .issued = count_of(&r->issued),
         .at_once = count_of(&r->at_once),
         .by_check = count_of(&r->by_check),
@@ -308,7 +308,7 @@ struct requests_figures requests_figures(struct requests *r)
         .unissued = count_of(&r->unissued),
         .late_min_ms = late_min == UINT64_MAX ? 0 : (double)late_min / 1e6,
         .late_max_ms = (double)count_of(&r->late_max_ns) / 1e6,
-        .purgatory = tkw_purgatory_counters(r->purgatory),
+        .purgatory = tkw_purgatory_read_stats(r->purgatory),
     };
 }
 

@@ -14,7 +14,7 @@
  *
  *     requests_open(&requests, &settings);
  *     requests_start(&requests);
- *     ... requests_figures(&requests) ...
+ *     ... requests_read_stats(&requests) ...
  *     requests_stop(&requests);
  *     requests_close(&requests);
  */
@@ -34,13 +34,13 @@ struct requests_settings {
     uint64_t outstanding; /* kept at that */
     uint64_t keys;
     double timeout_s;
-    double round_s;   /* each key is advanced and checked once in this time */
+    double round_s;   /* each key is advanced and notified once in this time */
     uint64_t lost_in; /* one in so many waits for what never comes */
     uint64_t seed;
 };
 
 /* What has happened so far. */
-struct requests_figures {
+struct requests_stats {
     uint64_t issued;
     uint64_t at_once;  /* completed when they came */
     uint64_t by_check; /* completed by a check, as checks say */
@@ -54,7 +54,7 @@ struct requests_figures {
     uint64_t unissued; /* attempts to issue that failed with -ENOMEM; they are
                           not in `issued` */
     double late_min_ms, late_max_ms; /* of the expired */
-    struct tkw_purgatory_figures purgatory;
+    struct tkw_purgatory_stats purgatory;
 };
 
 struct requests_thread {
@@ -96,7 +96,7 @@ bool requests_start(struct requests *requests);
 /* End the threads and the timeouts; what is pending stays so. */
 void requests_stop(struct requests *requests);
 
-struct requests_figures requests_figures(struct requests *requests);
+struct requests_stats requests_read_stats(struct requests *requests);
 
 /* Once stopped: whether the purgatory holds what it should, and says so. */
 bool requests_add_up(struct requests *requests);

@@ -53,7 +53,7 @@ static void follow(double *average, double value, double seconds)
 static void take_stock(struct moment *m, const struct load *load,
                        double seconds)
 {
-    struct tkw_wheel_figures c = tkw_wheel_counters(load->wheel);
+    struct tkw_wheel_stats c = tkw_wheel_read_stats(load->wheel);
     tkw_tick elapsed = load_elapsed(load);
 
     if (seconds <= 0)
@@ -70,7 +70,7 @@ static void take_stock(struct moment *m, const struct load *load,
  * Run the load to where it should be by now.  Returns whether there is more
  * to come.
  */
-static bool go_on(struct show *show, struct moment *m)
+static bool run_to_now(struct show *show, struct moment *m)
 {
     struct load *load = show->load;
     double now = stopwatch_ns(), passed_s = (now - m->now_ns) / 1e9;
@@ -129,7 +129,7 @@ static bool draw_frame(const struct show *show, const struct moment *m,
 }
 
 /* The show stands still while the process does. */
-static void pause_if_asked(struct moment *m)
+static void pause_if_requested(struct moment *m)
 {
     if (!interrupt_wants_pause())
         return;
@@ -156,10 +156,10 @@ int show_on_screen(struct show *show)
 
     struct moment m = moment_first();
     bool is_fine = true;
-    while (is_fine && go_on(show, &m)) {
+    while (is_fine && run_to_now(show, &m)) {
         is_fine = draw_frame(show, &m, &census, &screen);
         live_sleep_until(m.now_ns + frame_ns);
-        pause_if_asked(&m);
+        pause_if_requested(&m);
     }
     screen_close(&screen);
     census_close(&census);
@@ -190,7 +190,7 @@ static void write_heads(const struct load *load)
 
 static void write_line(const struct load *load)
 {
-    struct tkw_wheel_figures c = tkw_wheel_counters(load->wheel);
+    struct tkw_wheel_stats c = tkw_wheel_read_stats(load->wheel);
     const struct words numbers[NUMBERS] = {
         words_count(c.armed), words_count(c.fired), words_count(c.cancelled),
         words_count(tkw_wheel_count(load->wheel)), words_count(c.falls)};
@@ -206,7 +206,7 @@ int show_in_lines(struct show *show)
     double line_s = fmax(1, length_s / LINES_MAX), next_s = line_s;
 
     struct moment m = moment_first();
-    while (go_on(show, &m)) {
+    while (run_to_now(show, &m)) {
         if (show->pace.is_unlimited)
             continue;
         if (m.shown_s >= next_s) {

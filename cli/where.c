@@ -13,15 +13,15 @@
 static const char usage_text[] =
     "usage: tickwheel where [--geometry SIZES] NOW DEADLINE\n"
     "\n"
-    "Tells the slot in which a timer armed at the tick NOW for the tick\n"
-    "DEADLINE waits, until when, and where it falls from there.\n"
+    "Print the slots through which a timer falls that is armed at the tick\n"
+    "NOW for the tick DEADLINE, and the tick until which it waits in each.\n"
     "\n"
     "    --geometry SIZES    slots of each level, lowest first: 20, 60,60,12;\n"
-    "                        512r or 512,rounds for a wheel that goes round;\n"
+    "                        512r or 512,rounds for a hashed wheel;\n"
     "                        default 128,512,64\n"
-    "    --help              this text\n";
+    "    --help              print this text\n";
 
-static void tell(const struct tkw_spot *spot)
+static void print_spot(const struct tkw_spot *spot)
 {
     printf("level %" PRIu32 ", slot %" PRIu32, spot->level, spot->slot);
     if (spot->rounds == 1)
@@ -31,8 +31,8 @@ static void tell(const struct tkw_spot *spot)
     printf(", until %" PRIu64 "\n", spot->expiration);
 }
 
-static void tell_way(const struct tkw_geometry *geometry, tkw_tick now,
-                     tkw_tick deadline)
+static void print_way(const struct tkw_geometry *geometry, tkw_tick now,
+                      tkw_tick deadline)
 {
     if (deadline == TKW_NEVER) {
         puts("never");
@@ -48,7 +48,7 @@ static void tell_way(const struct tkw_geometry *geometry, tkw_tick now,
         struct tkw_spot spot = tkw_dial_where(&dial, deadline);
         if (spot.level == 0)
             break;
-        tell(&spot);
+        print_spot(&spot);
         tkw_dial_turn(&dial, spot.expiration);
     }
     printf("due at %" PRIu64 "\n", deadline);
@@ -66,9 +66,9 @@ static void refuse(int answer, char **argv, const struct option *known)
         if ((*word)[0] != '-' || !is_digit((*word)[1]))
             continue;
         fprintf(stderr,
-                "tickwheel: a tick is a whole number from 0 up, and '%s' is "
-                "negative\n",
-                *word);
+                "tickwheel: '%s' is negative; give a whole number from 0 to "
+                "%" PRIu64 "\n",
+                *word, UINT64_MAX);
         return;
     }
     option_refuse(answer, argv, known);
@@ -96,13 +96,13 @@ int where_main(int argc, char **argv)
             return EXIT_USAGE;
     }
     if (argc - optind != 2) {
-        fprintf(stderr, "tickwheel: where wants NOW and DEADLINE; see "
+        fprintf(stderr, "tickwheel: where needs NOW and DEADLINE; see "
                         "tickwheel where --help\n");
         return EXIT_USAGE;
     }
     if (!option_number("NOW", argv[optind], 0, UINT64_MAX, &now) ||
         !option_number("DEADLINE", argv[optind + 1], 0, UINT64_MAX, &deadline))
         return EXIT_USAGE;
-    tell_way(&geometry, now, deadline);
+    print_way(&geometry, now, deadline);
     return EXIT_FINE;
 }

@@ -55,7 +55,7 @@ static void hear(struct gateway *gateway, int guest, uint64_t now)
     text[count] = '\0';
     tkw_idle_touch(gateway->idle, tkw_key_number((uint64_t)guest), now);
     struct tkw_idle_cursor walk = {0};
-    for (struct tkw_silent one; tkw_idle_walk(gateway->idle, &walk, &one);) {
+    for (struct tkw_idle_key one; tkw_idle_walk(gateway->idle, &walk, &one);) {
         if ((int)one.key.number != guest)
             loopback_say((int)one.key.number, text);
     }
@@ -63,8 +63,8 @@ static void hear(struct gateway *gateway, int guest, uint64_t now)
 
 static void hang_up_on_the_silent(struct gateway *gateway, uint64_t now)
 {
-    struct tkw_silent silent[EVENTS];
-    size_t count = tkw_idle_expired(gateway->idle, silent, EVENTS, now);
+    struct tkw_idle_key silent[EVENTS];
+    size_t count = tkw_idle_pop_silent(gateway->idle, silent, EVENTS, now);
     for (size_t i = 0; i < count; i++) {
         char text[80];
         snprintf(text, sizeof text, "hung up on after %d ms of silence\n",

@@ -32,22 +32,23 @@ static uint64_t doubled(void *name, uint64_t due_ns, uint64_t now_ns)
 }
 
 /* Let the time pass, second by second: nothing is late. */
-static void pass(struct tkw_hand *hand, int seconds)
+static void pass(struct tkw_manual_clock *manual, int seconds)
 {
     for (int i = 0; i < seconds; i++) {
-        tkw_hand_turn(hand, TKW_SECOND);
-        tkw_hand_settle(hand);
+        tkw_manual_clock_advance(manual, TKW_SECOND);
+        tkw_manual_clock_settle(manual);
     }
 }
 
 int main(void)
 {
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     struct tkw_service *service;
     tkw_handle beat;
-    if (tkw_hand_open(&hand, 0) != 0)
+    if (tkw_manual_clock_open(&manual, 0) != 0)
         return 1;
-    struct tkw_service_config config = {.clock = tkw_hand_clock(hand)};
+    struct tkw_service_config config = {.clock =
+                                            tkw_manual_clock_source(manual)};
     if (tkw_service_open(&service, &config) != 0)
         return 1;
 
@@ -60,7 +61,7 @@ int main(void)
     if (tkw_service_arm_plan(service, &beat, &steady) != 0 ||
         tkw_service_arm_plan(service, NULL, &reminder) != 0)
         return 1;
-    pass(hand, 35);
+    pass(manual, 35);
     if (tkw_service_cancel(service, beat) != 1)
         return 1;
 
@@ -70,10 +71,10 @@ int main(void)
     steady.missed = TKW_BURST;
     if (tkw_service_arm_plan(service, &beat, &steady) != 0)
         return 1;
-    tkw_hand_turn(hand, 31 * TKW_SECOND);
-    tkw_hand_settle(hand);
+    tkw_manual_clock_advance(manual, 31 * TKW_SECOND);
+    tkw_manual_clock_settle(manual);
 
     tkw_service_close(service, NULL, NULL);
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
     return 0;
 }

@@ -89,14 +89,14 @@ static void get(struct server *server, int fd, unsigned ms, char words[2][WORD])
         let_go(&request->operation);
 }
 
-/* First make it true, then check: so nobody who waits is missed. */
+/* First make it true, then notify: so nobody who waits is missed. */
 static void put(struct server *server, int fd, char words[2][WORD])
 {
     char answer[40];
     if (server->pair_count < PAIRS)
         memcpy(server->pairs[server->pair_count++], words, 2 * WORD);
     snprintf(answer, sizeof answer, "%zu waited\n",
-             tkw_purgatory_check(server->purgatory, tkw_key_text(words[0])));
+             tkw_purgatory_notify(server->purgatory, tkw_key_text(words[0])));
     loopback_say(fd, answer);
     close(fd);
 }
@@ -140,7 +140,7 @@ int main(void)
         return 1;
     serve(&server);
     pthread_join(clients, NULL);
-    struct tkw_purgatory_figures f = tkw_purgatory_counters(server.purgatory);
+    struct tkw_purgatory_stats f = tkw_purgatory_read_stats(server.purgatory);
     printf("%d done, %d expired\n", (int)f.completed, (int)f.expired);
     tkw_purgatory_close(server.purgatory, NULL, NULL);
     tkw_service_close(server.service, NULL, NULL);

@@ -46,10 +46,10 @@ int main(void)
         take_answer(pool, &requests[i]);
 
     tkw_pool_advance(pool, 280);
-    for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);) {
-        const struct request *request = shot.user.pointer;
+    for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);) {
+        const struct request *request = timer.user.pointer;
         printf("request %d: timed out at %d ms\n", request->number,
-               (int)shot.deadline);
+               (int)timer.deadline);
     }
     take_answer(pool, &requests[1]);
 

@@ -7,7 +7,7 @@
 need() {
     local missing=() package as_root=()
     if ! command -v dpkg-query >/dev/null; then
-        echo "$0: this is no Debian system; please provide: $*" >&2
+        echo "$0: this is not a Debian system; install the equivalents of: $*" >&2
         return 0
     fi
     for package in "$@"; do
@@ -18,8 +18,8 @@ need() {
 
     if [ "$(id -u)" -ne 0 ]; then
         if ! command -v sudo >/dev/null || ! { [ -t 0 ] || sudo -n true; } 2>/dev/null; then
-            echo "$0: packages are missing and there is no right to install" \
-                "them. Please run, as root:" >&2
+            echo "$0: packages are missing, and this user cannot install them;" \
+                "run as root:" >&2
             echo "    apt-get install ${missing[*]}" >&2
             exit 1
         fi
@@ -32,7 +32,7 @@ need() {
             "${missing[@]}"; } >"${TMPDIR:-/tmp}/tickwheel-apt.$$" 2>&1; then
         cat "${TMPDIR:-/tmp}/tickwheel-apt.$$" >&2
         rm -f "${TMPDIR:-/tmp}/tickwheel-apt.$$"
-        echo "$0: could not install: ${missing[*]}" >&2
+        echo "$0: cannot install ${missing[*]}; apt's messages are above" >&2
         exit 1
     fi
     rm -f "${TMPDIR:-/tmp}/tickwheel-apt.$$"
@@ -74,8 +74,8 @@ build() {
         cmake --build build/run --target "$target" -j "$(nproc)") >"$log" 2>&1; then
         cat "$log" >&2
         rm -f "$log"
-        echo "$0: the build failed" >&2
-        [ -z "$3" ] || echo "$0: without --help it installs what is missing" >&2
+        echo "$0: the build failed; the compiler's messages are above" >&2
+        [ -z "$3" ] || echo "$0: run it without --help to install missing packages" >&2
         exit 1
     fi
     rm -f "$log"

@@ -169,7 +169,7 @@ static void be_child(const struct cell *cell, uint64_t seed, pid_t parent,
 
 /* Wait for the child's end.  Returns its error, or -EIO if it has written no
  * whole outcome; `*signal` is the signal that ended it, or 0. */
-static int hear_child(pid_t child, int in, double *result, int *signal)
+static int wait_for_child(pid_t child, int in, double *result, int *signal)
 {
     struct outcome outcome;
     int status = 0;
@@ -197,7 +197,7 @@ static int run_in_child(const struct cell *cell, uint64_t seed, double *result,
         be_child(cell, seed, parent, ends[1]);
     close(ends[1]);
     if (child > 0)
-        error = hear_child(child, ends[0], result, signal);
+        error = wait_for_child(child, ends[0], result, signal);
     close(ends[0]);
     return error;
 }

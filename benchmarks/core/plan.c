@@ -86,7 +86,7 @@ static bool are_known(const char *option, const char *list,
         if (i == count) {
             fprintf(
                 stderr,
-                "tickwheel: --%s knows no '%.*s'; see tickwheel bench --help\n",
+                "tickwheel: --%s has no '%.*s'; see tickwheel bench --help\n",
                 option, (int)part, list);
             return false;
         }
@@ -163,8 +163,8 @@ bool plan_lay(struct plan *plan)
         }
     }
     if (plan->cell_count == 0)
-        fprintf(stderr, "tickwheel: there is nothing to measure at these "
-                        "sizes\n");
+        fprintf(stderr, "tickwheel: the chosen structures and workloads have "
+                        "nothing to measure at --n; give other sizes\n");
     return plan->cell_count > 0;
 }
 

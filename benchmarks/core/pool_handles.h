@@ -107,16 +107,17 @@ static inline void advance(struct state *s, uint64_t now)
 
 static inline uint32_t pop(struct state *s)
 {
-    struct tkw_shot shot;
-    return tkw_pool_pop(s->pool, &shot) ? (uint32_t)shot.user.word : UINT32_MAX;
+    struct tkw_pool_timer timer;
+    return tkw_pool_pop(s->pool, &timer) ? (uint32_t)timer.user.word
+                                         : UINT32_MAX;
 }
 
 #define HAS_RENEW
 static inline bool renew(struct state *s, uint64_t deadline)
 {
-    struct tkw_shot shot;
-    return tkw_pool_pop_keep(s->pool, &shot) &&
-           tkw_pool_rearm(s->pool, shot.handle, deadline) == 1;
+    struct tkw_pool_timer timer;
+    return tkw_pool_pop_keep(s->pool, &timer) &&
+           tkw_pool_rearm(s->pool, timer.handle, deadline) == 1;
 }
 
 static inline uint64_t next(const struct state *s)

@@ -108,6 +108,6 @@ unsigned trial_option(const char *name, const char *text, unsigned most)
     unsigned long number = strtoul(text, &end, 10);
     if (*end == '\0' && number >= 1 && number <= most)
         return (unsigned)number;
-    fprintf(stderr, "%s wants 1 to %u, not '%s'\n", name, most, text);
+    fprintf(stderr, "%s is '%s'; give 1 to %u\n", name, text, most);
     return 0;
 }

@@ -27,7 +27,7 @@ def listed(known, what, kind=str):
         try:
             parts = [kind(part.strip()) for part in text.split(",")]
         except ValueError as error:
-            raise argparse.ArgumentTypeError(f"'{text}' is no list of {what}"
+            raise argparse.ArgumentTypeError(f"'{text}' is not a list of {what}"
                                              ) from error
         for part in parts:
             if known and part not in known:
@@ -42,7 +42,7 @@ def whole(least, most):
     def read(text):
         if not text.isdigit() or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(
-                f"wants a whole number from {least:,} to {most:,}, not '{text}'")
+                f"is '{text}'; give a whole number from {least:,} to {most:,}")
         return int(text)
     return read
 
@@ -50,36 +50,34 @@ def whole(least, most):
 def options():
     parser = argparse.ArgumentParser(
         prog="./bench", allow_abbrev=False,
-        description="Measures tickwheel beside the timer facilities of others, "
-        "on the same work, in one run: under an hour, all of it; two minutes "
-        "with --quick.  Prints a table; results, charts and a page go to "
-        "build/field.",
+        description="Measure tickwheel beside other timer libraries, on the "
+        "same work, in one run: an hour; two minutes with --quick.  Print a "
+        "table; write results, charts and a page to build/field.",
         epilog="./bench --setup (alone) installs the tools and libraries of "
-        "the peers: apt as root or with sudo.  What is not there is left out, "
-        "and the report says so.")
+        "the peers, with apt as root or with sudo.  Peers whose tools are "
+        "missing are left out, and the report lists them.")
     parser.add_argument("--quick", action="store_true",
-                        help="two minutes: C only, fewer sizes, one repeat")
+                        help="take two minutes: C only, fewer sizes, one repeat")
     parser.add_argument("--languages", metavar="LIST",
                         type=listed(LANGUAGES, "language"),
-                        help=f"of {', '.join(LANGUAGES)}; C is always there")
+                        help=f"some of {', '.join(LANGUAGES)}; C is always included")
     parser.add_argument("--peers", metavar="LIST", type=listed(None, "peer"),
-                        help="measure only these; a wrong name lists all")
+                        help="measure only these; a wrong name prints all names")
     parser.add_argument("--workloads", metavar="LIST",
                         type=listed(plan.WORKLOADS, "workload"),
-                        help=f"of {', '.join(plan.WORKLOADS)}")
+                        help=f"some of {', '.join(plan.WORKLOADS)}")
     parser.add_argument("--n", metavar="LIST", type=listed(None, "n",
-                        whole(1, 100_000_000)), help="other sizes than planned, "
-                        "where there are several")
+                        whole(1, 100_000_000)), help="numbers of timers, for "
+                        "workloads that are measured at several")
     parser.add_argument("--repeats", metavar="N", type=whole(1, 99),
-                        help="default 3; 1 if quick")
+                        help="number of repeats; default 3, with --quick 1")
     parser.add_argument("--seed", metavar="N", type=whole(1, 2**63 - 1),
-                        default=1, help="of the pseudo-random work; default 1")
+                        default=1, help="seed of the random numbers; default 1")
     parser.add_argument("--record", action="store_true",
-                        help="the results are those of the project: write them "
-                        "to docs/reports and README.md")
+                        help="write the results to docs/reports and README.md")
     parser.add_argument("--pages", action="store_true",
                         help="measure nothing: write table, charts and pages "
-                        "of the recorded results anew")
+                        "of the recorded results again")
     return parser
 
 
@@ -137,13 +135,14 @@ def build_all(chosen):
     languages = ["C"] + [name for name in languages if name != "C"]
     built, missing = adapters.build(languages, tell)
     if not built:
-        sys.exit("bench: there is nothing to measure")
+        sys.exit("bench: there is nothing to measure; give other options")
     check_peers(chosen.peers, built)
     rows = plan.chosen(plan.quick() if chosen.quick else plan.full(),
                        chosen.workloads, chosen.n)
     cells = plan.cells(rows, built, chosen.peers)
     if not cells:
-        sys.exit("bench: none of these peers can do any of these workloads")
+        sys.exit("bench: none of these peers can do any of these workloads; "
+                 "give others")
     return built, missing, cells
 
 
@@ -195,7 +194,8 @@ def main():
     chosen = options().parse_args()
     if chosen.pages:
         if not RECORD.exists():
-            sys.exit(f"bench: there is no {RECORD.relative_to(adapters.ROOT)}")
+            sys.exit(f"bench: there is no {RECORD.relative_to(adapters.ROOT)}; "
+                     "write it with --record")
         results = Results(json.loads(RECORD.read_text()))
         table.write(results, sys.stdout)
         write_pages(results, REPORTS, adapters.ROOT / "README.md")

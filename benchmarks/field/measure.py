@@ -104,7 +104,7 @@ class Progress:
         self.began = time.monotonic()
         self.out = out
         self.is_terminal = out.isatty()
-        self.told = 0
+        self.reported = 0
 
     def show(self, cell):
         share = min(self.done / self.total, 1) if self.total else 1
@@ -115,8 +115,8 @@ class Progress:
                            f"{left // 60:3.0f}:{left % 60:02.0f} left  "
                            f"{cell.peer:<16} {cell.workload:<12} {cell.n:<10,}")
             self.out.flush()
-        elif share * 10 >= self.told:
-            self.told = int(share * 10) + 1
+        elif share * 10 >= self.reported:
+            self.reported = int(share * 10) + 1
             self.out.write(f"bench: {share:.0%}, about {left / 60:.0f} minutes "
                            "left\n")
             self.out.flush()

@@ -4,6 +4,7 @@ Both are made from the results alone: every number, and every sentence about who
 is better.  What is not in the results is not on the page.
 """
 import pathlib
+import statistics
 from dataclasses import replace
 
 import charts
@@ -13,7 +14,6 @@ import sections as s
 import wording as w
 
 PICTURES = "benchmarks"  # beside the page
-README_PICTURES = "docs/reports/benchmarks"
 BEGIN = "<!-- field: begin (./bench --pages) -->"
 END = "<!-- field: end -->"
 WEAKEST_MAX = 10
@@ -68,13 +68,13 @@ cannot do it, for reasons that are listed below the tables. "skipped": it could,
 was not asked to, for reasons listed there, too. "failed": it should have, and did
 not. "¹": measured once, because it takes long. Empty: not measured."""
 
-# Of the tables of README: their marks, and the columns that do not tell
-# themselves.
-README_LEGEND = (
-    'Here and below, "¹": measured once, because it takes long; "–": the peer cannot '
-    'do it; "skipped": it would take too long, or more than the machine has. Rearm is '
-    "to move a timer, pairs are arm and cancel in turn, late is how long after its "
-    "time a timer ran, idle is what waiting takes of a core.")
+# The rows of README's table: what is measured, in words.
+README_VIRTUAL = {m.REARM: "move a timer, ns",
+                  m.FIRE_STEPS: "fire a timer, time moved by 1 ms, ns",
+                  m.WORST_STEP: "longest of these steps, us"}
+README_REAL = {m.PAIRS_2: "arm and cancel, 2 threads, million pairs/s",
+               m.LATE_99: "99th percentile of lateness, us",
+               m.IDLE: "a core while all timers wait, %"}
 
 
 # Tables.
@@ -347,56 +347,45 @@ def write(field, path):
 
 # README.
 
-def readme_section(field, names, measures):
-    columns = [field.column(measure) for measure in measures]
-    return s.Section("", "", tuple(
-        replace(column, heading=m.heading(column.measure))
-        for column in columns if column), names)
+def readme_cell(field, name, column):
+    title = field.title(name).removeprefix("tickwheel ")
+    return f"{w.say(field.value(name, column).median)} ({title})"
 
 
-def readme_table(field, names, measures):
-    section = readme_section(field, names, measures)
-    if not has_values(field, section):
-        return ["Not measured in this run."]
-    short = Medians(field.found)
-    return [*table(short, section), "",
-            w.verdict(field, names, section.columns)]
+def readme_row(field, label, names, column):
+    """Ours, the best of the others, and the median of the others."""
+    ours = field.best(m.ours_of(names), column)
+    others = field.values(m.theirs_of(names), column)
+    if ours is None or not others:
+        return None
+    middle = statistics.median(value.median for value in others.values())
+    return (f"| {label} | {readme_cell(field, ours, column)} "
+            f"| {readme_cell(field, field.best(others, column), column)} "
+            f"| {w.say(float(middle))} (of {len(others)}) |")
 
 
-class Medians(r.Results):
-    """The field without ranges, for a table that must be small."""
-
-    def value(self, name, column):
-        value = super().value(name, column)
-        return value and r.Value(value.median, value.median, value.median,
-                                value.count)
+def readme_rows(field):
+    parts = ((README_VIRTUAL, field.virtual_names()),
+             (README_REAL, field.thread_safe_names()))
+    rows = [readme_row(field, label, names, column)
+            for labels, names in parts for measure, label in labels.items()
+            if (column := field.column(measure))]
+    return list(filter(None, rows))
 
 
 def readme_text(field):
-    drawn = {chart[0]: chart for chart in charts.listed(field)}
-    on = field.found["machine"]
-    column = field.column(m.FIRE_STEPS) or field.column(m.ARM)
-    n = f"{column.n:,}" if column else "no"
+    rows = readme_rows(field)
+    if not rows:
+        return "No peer was measured."
     repeats = field.found["repeats"]
-    measured = f"medians of {repeats}" if repeats > 1 else "measured once"
-    lines = [f"With {n} timers, one thread, a clock that the benchmark moves "
-             f"({on['cpu']}, {measured}, in bold the best):", "",
-             *readme_table(field, field.virtual_names(), (
-                 m.ARM, m.CANCEL, m.REARM, m.FIRE_STEPS, m.WORST_STEP, m.BYTES)),
-             "", README_LEGEND]
-    if "fire-steps.svg" in drawn:
-        lines += picture(drawn["fire-steps.svg"], README_PICTURES)
-    lines += ["", "Thread-safe, in real time, as many timers; earliest below 0 means "
-              "that it ran early:", "",
-              *readme_table(field, field.thread_safe_names(), (
-                  m.CALL_ARM, m.CALL_CANCEL, m.PAIRS_2, m.LATE_99, m.EARLIEST,
-                  m.IDLE))]
-    if "late.svg" in drawn:
-        lines += picture(drawn["late.svg"], README_PICTURES)
-    lines += ["", "All workloads and sizes, event loops, the settings of every peer, "
-              "and where tickwheel is weakest: [docs/reports/benchmarks.md]"
-              "(docs/reports/benchmarks.md)."]
-    return "\n".join(lines)
+    measured = f"medians of {repeats} runs" if repeats > 1 else "one run"
+    column = field.column(m.REARM) or field.column(m.IDLE)
+    return "\n".join([
+        f"| {column.n:,} timers | tickwheel | best other | median of the others |",
+        "|---|---:|---:|---:|", *rows, "",
+        f"{field.found['machine']['cpu']}, {measured}. "
+        "[docs/reports/benchmarks.md](docs/reports/benchmarks.md) has every peer, "
+        "workload and size, and lists where tickwheel is weakest."])
 
 
 def write_readme(field, path):

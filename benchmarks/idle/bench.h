@@ -56,7 +56,7 @@ struct idle_calls {
 
 /* A touch of a new key, and of one that is held; a look for the silent while
  * none is but all may be, and while all are. */
-enum { CALL_ADD, CALL_TOUCH, CALL_LOOK, CALL_EXPIRE, CALLS };
+enum { CALL_ADD, CALL_TOUCH, CALL_RECHECK, CALL_EXPIRE, CALLS };
 
 struct idle_way {
     const char *name;
@@ -82,7 +82,7 @@ struct idle_load idle_load_open(enum idle_rhythm rhythm, size_t keys);
 void idle_load_close(struct idle_load *load);
 
 /* An on_silent for loads in which nobody is: ends the program. */
-void idle_none_is_silent(void *context, const struct tkw_silent *silent,
+void idle_none_is_silent(void *context, const struct tkw_idle_key *silent,
                          size_t count);
 
 /* What the values of a trial of touches are. */

@@ -26,8 +26,8 @@ static size_t place_of(const struct idle_load *load, uint64_t *dice,
 
 /* Go through all touches: count those of each place, or with `order`, give each
  * its own, and one to the next that comes there. */
-static void go_through(const struct idle_load *load, uint32_t *places,
-                       uint32_t *order)
+static void visit_touches(const struct idle_load *load, uint32_t *places,
+                          uint32_t *order)
 {
     uint64_t dice = 88172645463325252;
     for (uint32_t id = 0; id < load->keys; id++) {
@@ -50,10 +50,10 @@ static void fill_order(const struct idle_load *load)
 {
     size_t count = load->order_count;
     uint32_t *places = bench_memory((count + 1) * sizeof *places);
-    go_through(load, places, NULL);
+    visit_touches(load, places, NULL);
     for (size_t i = 0; i < count; i++)
         places[i + 1] += places[i];
-    go_through(load, places, load->order);
+    visit_touches(load, places, load->order);
     free(places);
 }
 

@@ -15,7 +15,7 @@
 
 void idle_report_real(const struct idle_options *options)
 {
-    enum { KEYS = 100000, LOOKS = 2 };
+    enum { KEYS = 100000, CHECKS = 2 };
     struct idle_load load = idle_load_open(STEADY, KEYS);
     uint64_t for_ns = options->seconds * TKW_SECOND;
     struct idle_real_setting with = {&load, for_ns, true};
@@ -28,10 +28,10 @@ void idle_report_real(const struct idle_options *options)
     double all = trial_median(&touching, 0);
     double load_only = trial_median(&alone, 0);
     printf("\nThe same with tkw_monitor in real time, %u s: %.0f touches a "
-           "second, %.0f looks at\nkeys whose timer came round.  %% of a core, "
+           "second, %.0f checks of\nkeys whose timer expired.  %% of a core, "
            "of the whole process:\n\n",
            options->seconds, trial_median(&touching, 1),
-           trial_median(&touching, LOOKS));
+           trial_median(&touching, CHECKS));
     printf("%-33s %8.4f\n", "monitor, and making the load", all);
     printf("%-33s %8.4f\n", "making the load alone", load_only);
     printf("%-33s %8.4f\n", "the monitor, by subtraction", all - load_only);
@@ -84,7 +84,7 @@ void idle_report_stalls(const struct idle_options *options)
            "The same is done %u times, and of\neach call the shortest time "
            "counts: others on the machine do not do the same.  At\nmost 64 "
            "keys are asked for at once.\n\n%-33s %9s %9s %9s %9s\n",
-           keys, rounds, "", "add", "touch", "look", "expire");
+           keys, rounds, "", "add", "touch", "check", "expire");
     for (unsigned i = 0; i < 4 && ways[i] != NULL; i++) {
         struct stall_setting setting = {ways[i], keys, rounds};
         struct trial trial = {.run = run_stalls, .setting = &setting};
@@ -113,20 +113,20 @@ enum { REPORTS = sizeof reports / sizeof reports[0] };
 static const char usage_text[] =
     "usage: ./bench idle [OPTION...]\n"
     "\n"
-    "Measures the tracker of idle.h and the monitor of monitor.h beside a map\n"
-    "that is scanned every second, and a heap in which a timer is moved at\n"
-    "each touch.  Takes some three minutes, and 2 GB.\n"
+    "Measure the tracker of idle.h and the monitor of monitor.h beside a map\n"
+    "that is scanned every second, and a heap in which each touch moves a\n"
+    "timer.  This takes about three minutes and 2 GB.\n"
     "\n"
-    "    --quick        less than 20 s: 300,000 keys, and all once\n"
+    "    --quick        take less than 20 s: 300,000 keys, one repeat\n"
     "    --only NAME    one of these:\n"
     "        touches    ns a touch, with 100,000 to ten million keys\n"
-    "        virtual    what 100,000 connections take of a core, in virtual\n"
+    "        virtual    share of a core for 100,000 connections, in virtual\n"
     "                   time\n"
-    "        real       the same in real time\n"
+    "        real       share of a core in real time\n"
     "        stalls     the longest single calls\n"
-    "    --keys N       touches of so many keys only, up to ten million\n"
-    "    --seconds N    of real time; default 10\n"
-    "    --repeats N    1 to 10; default 2; once for ten million keys\n";
+    "    --keys N       measure touches with N keys only, up to ten million\n"
+    "    --seconds N    seconds of real time; default 10\n"
+    "    --repeats N    1 to 10; default 2; one for ten million keys\n";
 
 /* After what is wrong was said. */
 static int refuse(void)
@@ -190,7 +190,7 @@ int main(int count, char **texts)
            strcmp(only, reports[first].name) != 0)
         first++;
     if (first == REPORTS || optind < count) {
-        fprintf(stderr, "bench idle: what is '%s'?\n",
+        fprintf(stderr, "bench idle: there is no '%s'\n",
                 first == REPORTS ? only : texts[optind]);
         return refuse();
     }

@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "service/bench.h"
 
-void idle_none_is_silent(void *context, const struct tkw_silent *silent,
+void idle_none_is_silent(void *context, const struct tkw_idle_key *silent,
                          size_t count)
 {
     (void)context;

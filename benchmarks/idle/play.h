@@ -98,7 +98,7 @@ static void touch_all(struct way *way, size_t keys, uint64_t now,
 }
 
 /* Returns how many were silent. */
-static size_t look_for_all(struct way *way, uint64_t now,
+static size_t expire_timed(struct way *way, uint64_t now,
                            struct idle_calls *calls)
 {
     size_t count = 0;
@@ -118,8 +118,8 @@ static bool stall(void *state, size_t keys, struct idle_calls calls[CALLS])
     const uint64_t limit = IDLE_LIMIT_NS + TKW_SECOND;
     touch_all(way, keys, 0, &calls[CALL_ADD]);
     touch_all(way, keys, later, &calls[CALL_TOUCH]);
-    return look_for_all(way, limit, &calls[CALL_LOOK]) == 0 &&
-           look_for_all(way, later + limit, &calls[CALL_EXPIRE]) == keys;
+    return expire_timed(way, limit, &calls[CALL_RECHECK]) == 0 &&
+           expire_timed(way, later + limit, &calls[CALL_EXPIRE]) == keys;
 }
 
 static void *open_way(size_t keys)

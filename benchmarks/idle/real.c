@@ -101,7 +101,7 @@ static void catch_up(struct real *real)
 static void measure(struct real *real, double *values)
 {
     uint64_t for_ns = real->setting->for_ns;
-    uint64_t looks = tkw_monitor_counters(real->monitor).looks;
+    uint64_t checks = tkw_monitor_read_stats(real->monitor).checks;
     size_t touched = real->touched;
     uint64_t cpu = cpu_ns();
     uint64_t began = now_ns();
@@ -114,9 +114,9 @@ static void measure(struct real *real, double *values)
     }
     double seconds = (double)(now_ns() - began) / 1e9;
     values[0] = (double)(cpu_ns() - cpu) / 1e7 / seconds;
-    looks = tkw_monitor_counters(real->monitor).looks - looks;
+    checks = tkw_monitor_read_stats(real->monitor).checks - checks;
     values[1] = (double)(real->touched - touched) / seconds;
-    values[2] = (double)looks / seconds;
+    values[2] = (double)checks / seconds;
 }
 
 void idle_real_run(const void *argument, double *values)

@@ -13,7 +13,7 @@
 #include "keys/table.h"
 
 struct way {
-    struct table last_heard;
+    struct table last_touch;
     uint64_t next_ns;
 };
 
@@ -23,23 +23,23 @@ static struct way *way_open(size_t keys)
     /* All rounds do the same. */
     struct hash_secret secret = tkw__hash_secret_of((uint64_t[2]){1, 2}, NULL);
     (void)keys; /* it grows */
-    if (tkw__table_open(&way->last_heard, &tkw__allocator_plain, secret) != 0)
+    if (tkw__table_open(&way->last_touch, &tkw__allocator_plain, secret) != 0)
         abort();
     return way;
 }
 
 static void way_close(struct way *way)
 {
-    tkw__table_close(&way->last_heard);
+    tkw__table_close(&way->last_touch);
     free(way);
 }
 
 static inline void way_touch(struct way *way, struct tkw_key key, uint64_t now)
 {
-    uint64_t hash = table_hash(&way->last_heard, key);
-    struct table_slot *slot = table_find(&way->last_heard, key, hash);
+    uint64_t hash = table_hash(&way->last_touch, key);
+    struct table_slot *slot = table_find(&way->last_touch, key, hash);
     if (slot == NULL &&
-        tkw__table_insert(&way->last_heard, &slot, key, hash) != 0)
+        tkw__table_insert(&way->last_touch, &slot, key, hash) != 0)
         abort();
     slot->value[0] = now;
 }
@@ -61,7 +61,7 @@ static size_t scan_segment(struct way *way, struct table_segment *segment,
         /* Both at once: which slots are free nobody can foresee, and who is
          * silent is rare. */
         while ((slot->mark != 0) & (now - slot->value[0] >= IDLE_LIMIT_NS)) {
-            drop(&way->last_heard, slot); /* another may move up to here */
+            drop(&way->last_touch, slot); /* another may move up to here */
             count++;
         }
     }
@@ -72,7 +72,7 @@ static size_t scan_segment(struct way *way, struct table_segment *segment,
 static size_t way_expire_some(struct way *way, uint64_t now)
 {
     size_t count = 0;
-    const struct table *table = &way->last_heard;
+    const struct table *table = &way->last_touch;
     const struct table_segment *last = NULL;
     for (uint64_t at = 0; at < UINT64_C(1) << table->depth; at++) {
         struct table_segment *segment = table->directory[at];

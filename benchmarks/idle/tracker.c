@@ -39,8 +39,8 @@ static inline void way_touch(struct way *way, struct tkw_key key, uint64_t now)
 
 static size_t way_expire_some(struct way *way, uint64_t now)
 {
-    struct tkw_silent silent[64];
-    return tkw_idle_expired(idle_of(way), silent, 64, now);
+    struct tkw_idle_key silent[64];
+    return tkw_idle_pop_silent(idle_of(way), silent, 64, now);
 }
 
 static uint64_t way_next(const struct way *way)

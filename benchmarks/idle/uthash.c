@@ -14,14 +14,14 @@
 /* Macros that are long and hard to follow.
  * NOLINTBEGIN(readability-function-size,clang-analyzer-unix.Malloc) */
 
-struct heard {
+struct tracked {
     uint64_t key;
     uint64_t last_ns;
     UT_hash_handle hh;
 };
 
 struct way {
-    struct heard *all;
+    struct tracked *all;
     uint64_t next_ns;
 };
 
@@ -31,46 +31,47 @@ static struct way *way_open(size_t keys)
     return bench_memory(sizeof(struct way));
 }
 
-static void drop(struct way *way, struct heard *heard)
+static void drop(struct way *way, struct tracked *tracked)
 {
-    HASH_DEL(way->all, heard);
-    free(heard);
+    HASH_DEL(way->all, tracked);
+    free(tracked);
 }
 
 static void way_close(struct way *way)
 {
-    for (struct heard *heard; (heard = way->all) != NULL;)
-        drop(way, heard);
+    for (struct tracked *tracked; (tracked = way->all) != NULL;)
+        drop(way, tracked);
     free(way);
 }
 
-static struct heard *add(struct way *way, uint64_t key)
+static struct tracked *add(struct way *way, uint64_t key)
 {
-    struct heard *heard = malloc(sizeof *heard);
-    if (heard == NULL)
+    struct tracked *tracked = malloc(sizeof *tracked);
+    if (tracked == NULL)
         abort();
-    heard->key = key;
-    HASH_ADD(hh, way->all, key, sizeof heard->key, heard);
-    return heard;
+    tracked->key = key;
+    HASH_ADD(hh, way->all, key, sizeof tracked->key, tracked);
+    return tracked;
 }
 
 static inline void way_touch(struct way *way, struct tkw_key key, uint64_t now)
 {
-    struct heard *heard;
-    HASH_FIND(hh, way->all, &key.number, sizeof key.number, heard);
-    if (heard == NULL)
-        heard = add(way, key.number);
-    heard->last_ns = now;
+    struct tracked *tracked;
+    HASH_FIND(hh, way->all, &key.number, sizeof key.number, tracked);
+    if (tracked == NULL)
+        tracked = add(way, key.number);
+    tracked->last_ns = now;
 }
 
 static size_t way_expire_some(struct way *way, uint64_t now)
 {
     size_t count = 0;
-    for (struct heard *heard = way->all, *next; heard != NULL; heard = next) {
-        next = heard->hh.next;
-        if (now - heard->last_ns < IDLE_LIMIT_NS)
+    for (struct tracked *tracked = way->all, *next; tracked != NULL;
+         tracked = next) {
+        next = tracked->hh.next;
+        if (now - tracked->last_ns < IDLE_LIMIT_NS)
             continue;
-        drop(way, heard);
+        drop(way, tracked);
         count++;
     }
     way->next_ns = now + TKW_SECOND;

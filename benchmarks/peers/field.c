@@ -236,9 +236,9 @@ static size_t ops_of(enum workload workload, const struct bench_load *load)
 }
 
 /* The mean of as many rounds as make a million operations. */
-static void say_mean(const char *name,
-                     double (*run)(const struct bench_load *load),
-                     const struct bench_load *load, size_t ops)
+static void print_mean(const char *name,
+                       double (*run)(const struct bench_load *load),
+                       const struct bench_load *load, size_t ops)
 {
     const size_t enough = 1000000;
     size_t rounds = ops < enough ? (enough + ops - 1) / ops : 1;
@@ -249,17 +249,17 @@ static void say_mean(const char *name,
             field_fail("timers fired that should not, or did not");
         sum += result;
     }
-    field_say(name, sum / (double)rounds);
+    field_print(name, sum / (double)rounds);
 }
 
 static void run_structure(const struct bench_structure *structure,
                           enum workload workload, const struct bench_load *load)
 {
-    say_mean(workload == BYTES ? "bytes" : "ns", structure->run[workload], load,
-             ops_of(workload, load));
+    print_mean(workload == BYTES ? "bytes" : "ns", structure->run[workload],
+               load, ops_of(workload, load));
     if (workload == D2)
-        say_mean("worst_ns", structure->run[D2_WORST], load,
-                 ops_of(D2_WORST, load));
+        print_mean("worst_ns", structure->run[D2_WORST], load,
+                   ops_of(D2_WORST, load));
 }
 
 /* Returns false if the peer cannot. */
@@ -267,7 +267,7 @@ static bool run_workload(const struct field_peer *peer, const char *name,
                          const struct bench_load *load)
 {
     if (peer == &peer_floor && strcmp(name, floor_name) == 0) {
-        say_mean("ns", floor_independent, load, load->n);
+        print_mean("ns", floor_independent, load, load->n);
         return true;
     }
     for (unsigned i = 0; i < WORKLOADS; i++) {

@@ -39,7 +39,7 @@ struct field_peer {
 };
 
 /* Say one result. */
-void field_say(const char *name, double value);
+void field_print(const char *name, double value);
 
 /* End the program, saying what went wrong, or why it cannot be done. */
 _Noreturn void field_fail(const char *why);
@@ -74,7 +74,7 @@ static inline void field_record_note(struct field_record *record, uint32_t id)
 }
 
 /* Say the percentiles, and how many were early. */
-void field_record_say(const struct field_record *record);
+void field_record_print(const struct field_record *record);
 
 /*
  * Time for libraries that ask the system for it: in virtual time they are told

@@ -13,7 +13,7 @@
 
 #include "core/measure.h"
 
-void field_say(const char *name, double value)
+void field_print(const char *name, double value)
 {
     printf("%s %.6g\n", name, value);
 }
@@ -84,7 +84,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void field_record_say(const struct field_record *record)
+void field_record_print(const struct field_record *record)
 {
     static const char *const percents[] = {"0",  "1",    "10",    "25",
                                            "50", "75",   "90",    "95",
@@ -93,7 +93,7 @@ void field_record_say(const struct field_record *record)
     qsort(record->late_ns, record->n, sizeof *record->late_ns, compare);
     while (early < record->n && record->late_ns[early] < 0)
         early++;
-    field_say("early", (double)early);
+    field_print("early", (double)early);
     for (size_t i = 0; i < sizeof percents / sizeof percents[0]; i++) {
         double share = strtod(percents[i], NULL) / 100;
         size_t at = (size_t)(share * (double)(record->n - 1) + 0.5);

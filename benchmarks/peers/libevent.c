@@ -6,12 +6,12 @@
 
 struct event_base;
 
-static void get_ready(struct event_base *base)
+static void init_commons(struct event_base *base)
 {
     (void)base;
 }
 
-static inline const struct timeval *told(struct timeval *delay)
+static inline const struct timeval *timeout_of(struct timeval *delay)
 {
     return delay;
 }

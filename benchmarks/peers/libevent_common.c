@@ -8,7 +8,7 @@
 
 static struct {
     struct timeval delay;
-    const struct timeval *told; /* the same, marked */
+    const struct timeval *common; /* the same, marked */
 } commons[] = {
     {.delay = {.tv_sec = 30}},   /* TOUCH_LIMIT_MS and others */
     {.delay = {.tv_sec = 1800}}, /* D2_DELAY_MS */
@@ -16,18 +16,18 @@ static struct {
 
 enum { COMMONS = sizeof commons / sizeof commons[0] };
 
-static void get_ready(struct event_base *base)
+static void init_commons(struct event_base *base)
 {
     for (int i = 0; i < COMMONS; i++)
-        commons[i].told =
+        commons[i].common =
             event_base_init_common_timeout(base, &commons[i].delay);
 }
 
-static inline const struct timeval *told(struct timeval *delay)
+static inline const struct timeval *timeout_of(struct timeval *delay)
 {
     for (int i = 0; i < COMMONS; i++) {
         if (evutil_timercmp(delay, &commons[i].delay, ==))
-            return commons[i].told;
+            return commons[i].common;
     }
     return delay;
 }

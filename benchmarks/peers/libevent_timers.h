@@ -1,9 +1,9 @@
 /*
  * libevent_timers.h - timers of libevent.  Included by a file that has defined
- * STRUCTURE, and how a delay is told to event_add():
+ * STRUCTURE, and which timeout event_add() gets for a delay:
  *
- *     static void get_ready(struct event_base *base);
- *     static const struct timeval *told(struct timeval *delay);
+ *     static void init_commons(struct event_base *base);
+ *     static const struct timeval *timeout_of(struct timeval *delay);
  *
  * event_add() moves an event that is pending.  Called outside of callbacks it
  * reads the clock, each time.
@@ -32,7 +32,7 @@ static void timers_open(struct timers *timers, size_t n, int flags,
     event_config_free(config);
     if (timers->base == NULL)
         field_fail("event_base_new_with_config() failed");
-    get_ready(timers->base);
+    init_commons(timers->base);
     timers->all = bench_memory(n * sizeof *timers->all);
     for (size_t i = 0; i < n; i++)
         evtimer_assign(&timers->all[i], timers->base, call, &timers->all[i]);
@@ -53,7 +53,7 @@ static inline struct timeval timeval_of(uint64_t ms)
 static inline void add(struct timers *timers, uint32_t id, uint64_t delay_ms)
 {
     struct timeval delay = timeval_of(delay_ms);
-    event_add(&timers->all[id], told(&delay));
+    event_add(&timers->all[id], timeout_of(&delay));
 }
 
 static inline uint32_t number_of(const struct timers *timers,

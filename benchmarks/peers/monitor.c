@@ -17,7 +17,7 @@ struct facility {
 
 static void fired(struct facility *f, uint32_t id);
 
-static void call(void *context, const struct tkw_silent *silent, size_t count)
+static void call(void *context, const struct tkw_idle_key *silent, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         fired(context, (uint32_t)silent[i].key.number);

@@ -6,7 +6,7 @@
 #include "field.h"
 
 struct facility {
-    uint64_t heard; /* so that something is done */
+    uint64_t sum; /* so that something is done */
 };
 
 static struct facility *facility_open(size_t n)
@@ -22,7 +22,7 @@ static void facility_close(struct facility *f)
 
 static void set(struct facility *f, uint32_t id, uint64_t delay_ms)
 {
-    f->heard += id + delay_ms;
+    f->sum += id + delay_ms;
 }
 
 static void fired(struct facility *f, uint32_t id);
@@ -30,7 +30,7 @@ static void fired(struct facility *f, uint32_t id);
 static void run_until(struct facility *f, uint64_t ns)
 {
     field_sleep_until(ns);
-    if (f->heard == 0) /* never: time is never 0 */
+    if (f->sum == 0) /* never: time is never 0 */
         fired(f, 0);
 }
 

@@ -111,20 +111,20 @@ static double each(uint64_t began_ns, size_t n)
     return (double)(field_now_ns() - began_ns) / (double)n;
 }
 
-static void say_bytes(size_t before, size_t n)
+static void print_bytes(size_t before, size_t n)
 {
 #ifdef MEMORY_IS_THE_KERNELS
     (void)before;
     (void)n;
 #else
-    field_say("bytes",
-              ((double)bench_resident_bytes() - (double)before) / (double)n);
+    field_print("bytes",
+                ((double)bench_resident_bytes() - (double)before) / (double)n);
 #endif
 }
 
 /* Arm all, move so many, cancel all; say what each took, or nothing. */
 static void call_all(struct facility *f, const struct bench_load *load,
-                     bool is_said)
+                     bool is_printed)
 {
     size_t n = load->n;
     uint64_t times[4] = {field_now_ns()};
@@ -143,8 +143,8 @@ static void call_all(struct facility *f, const struct bench_load *load,
 
     times[3] = field_now_ns();
     static const char *const names[] = {"arm_ns", "rearm_ns", "cancel_ns"};
-    for (unsigned i = 0; i < 3 && is_said; i++)
-        field_say(names[i], (double)(times[i + 1] - times[i]) / (double)n);
+    for (unsigned i = 0; i < 3 && is_printed; i++)
+        field_print(names[i], (double)(times[i + 1] - times[i]) / (double)n);
 }
 
 static void real_calls(const struct bench_load *load)
@@ -152,7 +152,7 @@ static void real_calls(const struct bench_load *load)
     size_t before = bench_resident_bytes();
     struct facility *f = facility_open(load->n);
     set_all(f, load, FAR_MS, FAR_MS);
-    say_bytes(before, load->n);
+    print_bytes(before, load->n);
     for (uint32_t id = 0; id < load->n; id++)
         clear(f, id);
     call_all(f, load, false);
@@ -168,10 +168,10 @@ struct pairing {
 
 static uint64_t pair_until(const struct pairing *own, uint64_t end_ns)
 {
-    enum { BETWEEN_LOOKS = 1000 };
+    enum { BETWEEN_READINGS = 1000 };
     uint64_t pairs = 0;
-    for (; field_now_ns() < end_ns; pairs += BETWEEN_LOOKS) {
-        for (unsigned i = 0; i < BETWEEN_LOOKS; i++) {
+    for (; field_now_ns() < end_ns; pairs += BETWEEN_READINGS) {
+        for (unsigned i = 0; i < BETWEEN_READINGS; i++) {
             set(own->facility, own->id, PAIR_MS);
             clear(own->facility, own->id);
         }
@@ -194,7 +194,7 @@ static void real_pairs_1(const struct bench_load *load)
     (void)load;
     struct pairing own = {.facility = facility_open(1)};
     make_pairs(&own);
-    field_say("million_a_second", (double)own.pairs / 1e6);
+    field_print("million_a_second", (double)own.pairs / 1e6);
     facility_close(own.facility);
 }
 
@@ -209,7 +209,8 @@ static void real_pairs_2(const struct bench_load *load)
         field_fail("no thread");
     make_pairs(&own[0]);
     pthread_join(thread, NULL);
-    field_say("million_a_second", (double)(own[0].pairs + own[1].pairs) / 1e6);
+    field_print("million_a_second",
+                (double)(own[0].pairs + own[1].pairs) / 1e6);
     facility_close(f);
 }
 #endif
@@ -247,9 +248,9 @@ static void real_late(const struct bench_load *load)
     }
     if (field_now_ns() - began > lead_ms * MS_NS)
         field_fail("arming took longer than the lead");
-    field_say("cpu_ns", cpu_until_all(f));
+    field_print("cpu_ns", cpu_until_all(f));
     facility_close(f);
-    field_record_say(&record);
+    field_record_print(&record);
     field_record_close(&record);
 }
 
@@ -258,7 +259,7 @@ static void real_idle(const struct bench_load *load)
     struct facility *f = facility_open(load->n);
     set_all(f, load, IDLE_MS, IDLE_MS);
     run_for(f, SECOND_NS);
-    field_say("percent", percent_for(f, 3 * SECOND_NS));
+    field_print("percent", percent_for(f, 3 * SECOND_NS));
     facility_close(f);
 }
 
@@ -276,8 +277,8 @@ static void drain(struct facility *f, size_t n)
         record.asked_ns[id] = due;
         set(f, id, (due - now + MS_NS - 1) / MS_NS);
     }
-    field_say("cpu_ns", cpu_until_all(f));
-    field_say("drain_ms", (double)(record.last_ns - due) / 1e6);
+    field_print("cpu_ns", cpu_until_all(f));
+    field_print("drain_ms", (double)(record.last_ns - due) / 1e6);
     noted = NULL;
     field_record_close(&record);
 }
@@ -288,10 +289,10 @@ static void real_d2(const struct bench_load *load)
     struct facility *f = facility_open(load->n);
     uint64_t began = field_now_ns();
     set_all(f, load, TASK_MS, 1);
-    field_say("arm_ns", each(began, load->n));
-    say_bytes(before, load->n);
+    field_print("arm_ns", each(began, load->n));
+    print_bytes(before, load->n);
     run_for(f, SECOND_NS);
-    field_say("percent", percent_for(f, 2 * SECOND_NS));
+    field_print("percent", percent_for(f, 2 * SECOND_NS));
     for (uint32_t id = 0; id < load->n; id++)
         clear(f, id);
     drain(f, load->n);
@@ -301,10 +302,10 @@ static void real_d2(const struct bench_load *load)
 static uint64_t complete_until(struct facility *f, size_t n, uint64_t *dice,
                                uint64_t end_ns)
 {
-    enum { BETWEEN_LOOKS = 100 };
+    enum { BETWEEN_READINGS = 100 };
     uint64_t done = 0;
-    for (; field_now_ns() < end_ns; done += BETWEEN_LOOKS) {
-        for (unsigned i = 0; i < BETWEEN_LOOKS; i++) {
+    for (; field_now_ns() < end_ns; done += BETWEEN_READINGS) {
+        for (unsigned i = 0; i < BETWEEN_READINGS; i++) {
             uint32_t id = (uint32_t)bench_below(dice, n);
             clear(f, id);
             set(f, id, LIMIT_MS);
@@ -322,17 +323,17 @@ static void real_d3(const struct bench_load *load)
     complete_until(f, load->n, &dice, field_now_ns() + SECOND_NS);
     uint64_t began = field_now_ns();
     uint64_t done = complete_until(f, load->n, &dice, began + 2 * SECOND_NS);
-    field_say("million_a_second",
-              (double)done * 1e3 / (double)(field_now_ns() - began));
-    say_bytes(before, load->n);
+    field_print("million_a_second",
+                (double)done * 1e3 / (double)(field_now_ns() - began));
+    print_bytes(before, load->n);
     facility_close(f);
 }
 
 #endif
 
 /* Packets of connections, some every 10 ms, until then. */
-static size_t hear_until(struct facility *f, const struct bench_load *load,
-                         size_t beat, uint64_t *beat_ns, uint64_t end_ns)
+static size_t receive_until(struct facility *f, const struct bench_load *load,
+                            size_t beat, uint64_t *beat_ns, uint64_t end_ns)
 {
     for (; *beat_ns < end_ns; beat++) {
         *beat_ns += D1_BEAT_MS * MS_NS;
@@ -353,13 +354,13 @@ static void real_d1(const struct bench_load *load)
         set(f, id, 1 + bench_below(&dice, LIMIT_MS));
 
     uint64_t beat_ns = field_now_ns();
-    size_t beat = hear_until(f, load, 0, &beat_ns, beat_ns + 3 * SECOND_NS);
+    size_t beat = receive_until(f, load, 0, &beat_ns, beat_ns + 3 * SECOND_NS);
     uint64_t began = field_now_ns();
     uint64_t cpu = field_cpu_ns();
-    hear_until(f, load, beat, &beat_ns, beat_ns + 5 * SECOND_NS);
+    receive_until(f, load, beat, &beat_ns, beat_ns + 5 * SECOND_NS);
     cpu = field_cpu_ns() - cpu;
-    field_say("percent",
-              100.0 * (double)cpu / (double)(field_now_ns() - began));
+    field_print("percent",
+                100.0 * (double)cpu / (double)(field_now_ns() - began));
     facility_close(f);
     /* About a fifth fire before their packet comes; few may be luckier. */
 #ifndef NEVER_FIRES

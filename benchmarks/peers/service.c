@@ -1,6 +1,6 @@
 /*
  * service.c - tickwheel's timer service as it opens by default: a thread of its
- * own, a tick of a millisecond, a shard for each processor.
+ * own, a tick of 100 us, a shard for each processor.
  */
 #include <stdlib.h>
 
@@ -92,7 +92,7 @@ static void run_until(struct facility *f, uint64_t ns)
 const struct field_peer peer_service = {
     .name = "service",
     .title = "tickwheel service",
-    .settings = "as it opens by default: tick 1 ms, a shard a processor",
+    .settings = "as it opens by default: tick 100 us, a shard a processor",
     .version = tkw_version,
     .real = real_workloads,
     .why_not_virtual = "the wheel and the pool are its parts",

@@ -24,23 +24,23 @@ enum { BEGIN_S = 1000000 };
 static struct {
     bool is_virtual;
     struct timespec now;
-} told = {.now = {.tv_sec = BEGIN_S}};
+} virtual_time = {.now = {.tv_sec = BEGIN_S}};
 
 void field_time_is_virtual(bool is_virtual)
 {
-    told.is_virtual = is_virtual;
+    virtual_time.is_virtual = is_virtual;
 }
 
 void field_set_time(uint64_t ms)
 {
-    told.now.tv_sec = (time_t)(BEGIN_S + ms / 1000);
-    told.now.tv_nsec = (long)(ms % 1000 * 1000000);
+    virtual_time.now.tv_sec = (time_t)(BEGIN_S + ms / 1000);
+    virtual_time.now.tv_nsec = (long)(ms % 1000 * 1000000);
 }
 
 uint64_t field_time(void)
 {
-    return (uint64_t)(told.now.tv_sec - BEGIN_S) * 1000 +
-           (uint64_t)told.now.tv_nsec / 1000000;
+    return (uint64_t)(virtual_time.now.tv_sec - BEGIN_S) * 1000 +
+           (uint64_t)virtual_time.now.tv_nsec / 1000000;
 }
 
 typedef int clock_reader(clockid_t clock, struct timespec *now);
@@ -76,9 +76,9 @@ static int sleep_through(int timeout_ms)
     return 0;
 }
 
-static bool is_told(clockid_t clock)
+static bool is_virtual_clock(clockid_t clock)
 {
-    return told.is_virtual &&
+    return virtual_time.is_virtual &&
            (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE ||
             clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ||
             clock == CLOCK_BOOTTIME);
@@ -89,8 +89,8 @@ static bool is_told(clockid_t clock)
 
 ASKED_BY_LIBRARIES int clock_gettime(clockid_t clock, struct timespec *now)
 {
-    if (is_told(clock)) {
-        *now = told.now;
+    if (is_virtual_clock(clock)) {
+        *now = virtual_time.now;
         return 0;
     }
     static void *_Atomic known;
@@ -123,7 +123,7 @@ ASKED_BY_LIBRARIES time_t time(time_t *now)
 ASKED_BY_LIBRARIES int epoll_wait(int epoll, struct epoll_event *events,
                                   int most, int timeout_ms)
 {
-    if (told.is_virtual)
+    if (virtual_time.is_virtual)
         return sleep_through(timeout_ms);
     static void *_Atomic known;
     epoll_waiter *wait;
@@ -135,7 +135,7 @@ ASKED_BY_LIBRARIES int epoll_pwait(int epoll, struct epoll_event *events,
                                    int most, int timeout_ms,
                                    const sigset_t *signals)
 {
-    if (told.is_virtual)
+    if (virtual_time.is_virtual)
         return sleep_through(timeout_ms);
     static void *_Atomic known;
     epoll_signal_waiter *wait;
@@ -145,7 +145,7 @@ ASKED_BY_LIBRARIES int epoll_pwait(int epoll, struct epoll_event *events,
 
 ASKED_BY_LIBRARIES int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
-    if (told.is_virtual)
+    if (virtual_time.is_virtual)
         return sleep_through(timeout_ms);
     static void *_Atomic known;
     poller *wait;

@@ -81,7 +81,7 @@ struct purgatory_way {
     /* Any thread, each with a lane of its own. */
     void (*fill)(void *state, struct purgatory_lane *lane);
     void (*step)(void *state, struct purgatory_lane *lane, unsigned steps);
-    void (*tell_bytes)(void *state, struct purgatory_bytes *bytes);
+    void (*report_bytes)(void *state, struct purgatory_bytes *bytes);
     /* End the program unless it holds what is left, and none has expired. */
     void (*close)(void *state, uint64_t made, uint64_t completed);
 };

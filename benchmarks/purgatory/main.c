@@ -102,7 +102,7 @@ static void run_purgatory(const void *argument, double *values)
     in_threads(setting->threads, run_lane, &run);
 
     struct purgatory_bytes bytes = {0};
-    setting->way->tell_bytes(run.state, &bytes);
+    setting->way->report_bytes(run.state, &bytes);
     uint64_t made = 0;
     uint64_t completed = 0;
     for (unsigned i = 0; i < setting->threads; i++) {
@@ -192,13 +192,12 @@ static const char header_text[] =
 static const char usage_text[] =
     "usage: ./bench purgatory [OPTION...]\n"
     "\n"
-    "Measures operations that are watched on two keys and completed before\n"
-    "their time, beside the obvious way to do it, 100,000 and a million\n"
-    "outstanding.  Takes some two minutes.\n"
+    "Measure operations that are watched on two keys and completed before\n"
+    "their timeout, beside a simpler design, with 100,000 and a million\n"
+    "outstanding.  This takes about two minutes.\n"
     "\n"
-    "    --quick        less than 20 s: 100,000 and 300,000 outstanding, 150 "
-    "ms\n"
-    "                   each, once\n"
+    "    --quick        take less than 20 s: 100,000 and 300,000 outstanding,\n"
+    "                   --ms 150, one repeat\n"
     "    --ms N         milliseconds for each measurement; default 700\n"
     "    --repeats N    1 to 10; default 2\n";
 
@@ -261,7 +260,7 @@ int main(int count, char **texts)
             return refuse();
     }
     if (optind < count) {
-        fprintf(stderr, "bench purgatory: what is '%s'?\n", texts[optind]);
+        fprintf(stderr, "bench purgatory: there is no '%s'\n", texts[optind]);
         return refuse();
     }
     report_all(most, ms * TKW_MILLISECOND, repeats);

@@ -236,7 +236,7 @@ static bool way_watch(struct way *way, struct request *request)
     return is_met;
 }
 
-static void way_tell_bytes(struct way *way, struct purgatory_bytes *bytes)
+static void way_report_bytes(struct way *way, struct purgatory_bytes *bytes)
 {
     (void)way;
     bytes->request = sizeof(struct naive);

@@ -81,11 +81,10 @@ static void count_one(void *context, struct tkw_operation *operation)
 
 static void way_close(struct way *way, uint64_t made, uint64_t completed)
 {
-    struct tkw_purgatory_figures figures =
-        tkw_purgatory_counters(way->purgatory);
+    struct tkw_purgatory_stats stats = tkw_purgatory_read_stats(way->purgatory);
     uint64_t left = made - completed;
-    trial_must(figures.completed == completed && figures.expired == 0 &&
-                   figures.delayed == left && figures.watched == 2 * left,
+    trial_must(stats.completed == completed && stats.expired == 0 &&
+                   stats.delayed == left && stats.watched == 2 * left,
                "the purgatory counts otherwise");
     uint64_t back = 0;
     tkw_purgatory_close(way->purgatory, count_one, &back);
@@ -94,12 +93,12 @@ static void way_close(struct way *way, uint64_t made, uint64_t completed)
     free(way);
 }
 
-static void way_tell_bytes(struct way *way, struct purgatory_bytes *bytes)
+static void way_report_bytes(struct way *way, struct purgatory_bytes *bytes)
 {
     double count = (double)way->outstanding;
     bytes->request = sizeof(struct ours);
     bytes->purgatory =
-        (double)tkw_purgatory_counters(way->purgatory).bytes / count;
+        (double)tkw_purgatory_read_stats(way->purgatory).bytes / count;
     bytes->service = (double)way->service_bytes / count;
 }
 
@@ -131,7 +130,7 @@ static bool way_watch(struct way *way, struct request *request)
 
 static size_t way_check(struct way *way, uint64_t key)
 {
-    return tkw_purgatory_check(way->purgatory, tkw_key_number(key));
+    return tkw_purgatory_notify(way->purgatory, tkw_key_number(key));
 }
 
 #define WAY ours

@@ -6,7 +6,7 @@
  *     static struct way *way_open(const struct purgatory_setting *setting);
  *     static void way_close(struct way *way, uint64_t made,
  *                           uint64_t completed);
- *     static void way_tell_bytes(struct way *way,
+ *     static void way_report_bytes(struct way *way,
  *                                struct purgatory_bytes *bytes);
  *     static struct request *way_make(void);   allocated, zeroed
  *     static bool way_watch(struct way *way, struct request *request);
@@ -104,9 +104,9 @@ static void close_way(void *state, uint64_t made, uint64_t completed)
     way_close(state, made, completed);
 }
 
-static void tell_bytes(void *state, struct purgatory_bytes *bytes)
+static void report_bytes(void *state, struct purgatory_bytes *bytes)
 {
-    way_tell_bytes(state, bytes);
+    way_report_bytes(state, bytes);
 }
 
 #define SYMBOL_OF_WAY_(way) purgatory_way_##way
@@ -117,6 +117,6 @@ const struct purgatory_way SYMBOL_OF_WAY(WAY) = {
     .open = open_way,
     .fill = fill_lane,
     .step = step_lane,
-    .tell_bytes = tell_bytes,
+    .report_bytes = report_bytes,
     .close = close_way,
 };

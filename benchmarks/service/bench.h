@@ -23,6 +23,7 @@ struct scale {
 /* In what the variants of a measurement differ; zero is the default. */
 struct setting {
     uint64_t tick_ns;
+    bool is_sparse; /* a hundredth of the timers */
     uint32_t shards;
     uint32_t workers;
     unsigned submit_threads; /* behind a queue, as a user would have them */

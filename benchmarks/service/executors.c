@@ -42,16 +42,16 @@ static void measure_executor(const struct scale *scale,
                             .span_ns = scale->span_ns * 2 / 5,
                             .lead_ns = scale->lead_ns};
     values[0] = spread_run(&spread, 1);
-    struct tkw_service_report stats = tkw_service_stats(spread.service);
+    struct tkw_service_stats stats = tkw_service_read_stats(spread.service);
     tkw_service_close(spread.service, NULL, NULL);
     queue_close(queue);
     record_sort(&record, n);
     const double shares[] = {0.5, 0.99, 0.999};
-    const uint64_t told[] = {stats.late_p50_ns, stats.late_p99_ns,
-                             stats.late_p999_ns};
+    const uint64_t percentiles[] = {stats.late_p50_ns, stats.late_p99_ns,
+                                    stats.late_p999_ns};
     for (unsigned i = 0; i < 3; i++) {
         values[1 + i] = record_us(&record, shares[i]);
-        values[4 + i] = (double)told[i] / 1e3;
+        values[4 + i] = (double)percentiles[i] / 1e3;
     }
     record_close(&record);
     values[7] = drain(scale, setting);

@@ -1,5 +1,5 @@
 /*
- * service/late.c - a million timers over some seconds: how late they are and
+ * service/late.c - many or few timers over some seconds: how late they are and
  * what they cost, by the length of a tick and by the slack that they have.
  */
 #include "bench.h"
@@ -33,15 +33,16 @@ static void measure_late(const struct scale *scale,
                          const struct setting *setting, double *values)
 {
     struct record record;
-    record_open(&record, scale->timers);
+    size_t timers = setting->is_sparse ? scale->timers / 100 : scale->timers;
+    record_open(&record, timers);
     struct spread spread = {.service = open_service(setting->tick_ns, 0),
                             .record = &record,
-                            .timers = scale->timers,
+                            .timers = timers,
                             .span_ns = scale->span_ns,
                             .lead_ns = scale->lead_ns};
     values[5] = spread_run(&spread, 1);
     tkw_service_close(spread.service, NULL, NULL);
-    record_sort(&record, scale->timers);
+    record_sort(&record, timers);
     const double shares[] = {0, 0.5, 0.99, 0.999, 1};
     for (unsigned i = 0; i < 5; i++)
         values[i] = record_us(&record, shares[i]);
@@ -55,7 +56,7 @@ static void measure_late(const struct scale *scale,
 
 static struct record asked; /* late after the time that was asked for */
 
-static void note_asked(void *argument, const struct tkw_firing *firing)
+static void note_requested(void *argument, const struct tkw_firing *firing)
 {
     if (now_ns() < firing->due_ns)
         fail("never early");
@@ -82,7 +83,7 @@ static void measure_slack(const struct scale *scale,
     for (size_t i = 0; i < n; i++) {
         uint64_t when = start + next_random(&dice) % span_ns;
         struct tkw_plan plan = {
-            .task = {note_asked, (void *)(uintptr_t)when, NULL},
+            .task = {note_requested, (void *)(uintptr_t)when, NULL},
             .when_ns = when,
             .is_time = true,
             .slack_ns = setting->slack_ns,
@@ -91,9 +92,9 @@ static void measure_slack(const struct scale *scale,
             fail("arm");
     }
     be_before(start);
-    uint64_t wakeups = tkw_service_counters(service).wakeups;
+    uint64_t wakeups = tkw_service_read_stats(service).wakeups;
     values[1] = (double)wait_for_all(service) / (double)n;
-    wakeups = tkw_service_counters(service).wakeups - wakeups;
+    wakeups = tkw_service_read_stats(service).wakeups - wakeups;
     values[0] = (double)wakeups * 1e9 / (double)span_ns;
     tkw_service_close(service, NULL, NULL);
     record_sort(&asked, n);
@@ -109,6 +110,16 @@ static void measure_slack(const struct scale *scale,
         "late, least, us", "late p50, us", "late p99, us", "late p99.9, us", \
             "late, most, us", "CPU per timer, ns"                            \
     }
+#define LATE(us)                                           \
+    {                                                      \
+        "late", "tick " #us " us", measure_late,           \
+            {.tick_ns = (us)*TKW_MICROSECOND}, LATE_VALUES \
+    }
+#define SPARSE(us)                                                            \
+    {                                                                         \
+        "sparse", "tick " #us " us", measure_late,                            \
+            {.tick_ns = (us)*TKW_MICROSECOND, .is_sparse = true}, LATE_VALUES \
+    }
 #define SLACK_VALUES                                                         \
     {                                                                        \
         "wake-ups a second", "CPU per timer, ns", "after its time, p50, us", \
@@ -116,12 +127,18 @@ static void measure_slack(const struct scale *scale,
     }
 
 const struct measurement late_measurements[] = {
-    {"late", "tick 1 ms", measure_late, {0}, LATE_VALUES},
-    {"late100",
-     "tick 100 us",
-     measure_late,
-     {.tick_ns = 100 * TKW_MICROSECOND},
-     LATE_VALUES},
+    LATE(1000),
+    LATE(500),
+    LATE(200),
+    LATE(100),
+    LATE(50),
+    LATE(20),
+    SPARSE(1000),
+    SPARSE(500),
+    SPARSE(200),
+    SPARSE(100),
+    SPARSE(50),
+    SPARSE(20),
     {"slack", "none", measure_slack, {0}, SLACK_VALUES},
     {"slack",
      "1 ms",

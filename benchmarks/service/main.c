@@ -136,23 +136,27 @@ static void report(struct bench *bench)
 static const char usage_text[] =
     "usage: ./bench service [OPTION...]\n"
     "\n"
-    "Measures the service in real time.  Three repeats take about four "
+    "Measure the service in real time.  Three repeats take about seven "
     "minutes.\n"
     "\n"
-    "    --quick        a tenth of everything, half a minute\n"
+    "    --quick        take half a minute: a tenth of the work\n"
     "    --only NAME    one of these:\n"
     "        pairs      pairs of arm and cancel, from one and two threads\n"
     "        calls      single calls with a million timers pending\n"
-    "        idle       what waiting costs\n"
-    "        late       how late a million over five seconds are, their cost\n"
-    "        late100    the same with a tick of 100 us\n"
-    "        slack      a million that need not be exact\n"
-    "        shards     what a shard costs, and is good for\n"
+    "        idle       cost of waiting\n"
+    "        late       lateness and cost of a million timers in five "
+    "seconds,\n"
+    "                   by the length of a tick\n"
+    "        sparse     like late, with 10,000 timers\n"
+    "        slack      a million timers with slack\n"
+    "        shards     cost and gain of shards\n"
     "        executors  on the driver, on workers, through a queue of yours\n"
-    "        jitter     a million due at one instant, spread by jitter or not\n"
-    "        burst      a million in a millisecond, and how late others are\n"
-    "                   then: where it runs / where they do\n"
-    "        plan       plans, many at once, owners, periods, asking\n"
+    "        jitter     a million timers due at one instant, with and without\n"
+    "                   jitter\n"
+    "        burst      a million timers in a millisecond, and the lateness "
+    "of\n"
+    "                   others: executor of the burst / of the others\n"
+    "        plan       plans, batches, owners, periods, queries\n"
     "    --repeats N    1 to 32; default 3\n";
 
 /* After what is wrong was said. */
@@ -181,8 +185,8 @@ static bool take_option(struct bench *bench, int option)
         if (*end == '\0' && bench->repeats >= 1 &&
             bench->repeats <= REPEATS_MAX)
             return true;
-        fprintf(stderr, "bench service: --repeats wants 1 to %d, not '%s'\n",
-                REPEATS_MAX, optarg);
+        fprintf(stderr, "bench service: --repeats is '%s'; give 1 to %d\n",
+                optarg, REPEATS_MAX);
         return false;
     default:
         return false;
@@ -215,12 +219,12 @@ int main(int count, char **texts)
             return refuse();
     }
     if (optind < count) {
-        fprintf(stderr, "bench service: what is '%s'?\n", texts[optind]);
+        fprintf(stderr, "bench service: there is no '%s'\n", texts[optind]);
         return refuse();
     }
     choose_all(&bench);
     if (bench.count == 0) {
-        fprintf(stderr, "bench service: what is '%s'?\n", bench.only);
+        fprintf(stderr, "bench service: there is no '%s'\n", bench.only);
         return refuse();
     }
 

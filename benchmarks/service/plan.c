@@ -214,7 +214,7 @@ static double measure_repeating(const struct scale *scale, bool is_planned,
     while (now_ns() < start + CALLS_A_TIMER * PERIOD_NS)
         sleep_ns(10 * TKW_MILLISECOND);
     cpu = cpu_ns() - cpu;
-    size_t fired = tkw_service_counters(service).fired;
+    size_t fired = tkw_service_read_stats(service).fired;
     tkw_service_close(service, NULL, NULL);
     record_sort(&record, record_total(&record));
     *late_us = record_us(&record, 0.99);
@@ -236,24 +236,24 @@ static void measure_asking(const struct scale *scale,
 {
     (void)scale;
     (void)setting;
-    enum { ASKED = 5000 };
+    enum { CALLS = 5000 };
     struct tkw_service *service = open_service(0, 0);
     char text[8192];
     uint64_t began = now_ns();
-    for (unsigned i = 0; i < ASKED; i++)
-        tkw_service_counters(service);
+    for (unsigned i = 0; i < CALLS; i++)
+        tkw_service_read_stats(service);
     uint64_t counted = now_ns();
-    for (unsigned i = 0; i < ASKED; i++)
-        tkw_service_stats(service);
-    uint64_t told = now_ns();
-    for (unsigned i = 0; i < ASKED; i++)
+    for (unsigned i = 0; i < CALLS; i++)
+        tkw_service_read_stats(service);
+    uint64_t read_ns = now_ns();
+    for (unsigned i = 0; i < CALLS; i++)
         if (tkw_service_prometheus(service, "service=\"mail\"", text,
                                    sizeof text) >= sizeof text)
             fail("text");
     uint64_t written = now_ns();
-    values[0] = (double)(counted - began) / ASKED / 1e3;
-    values[1] = (double)(told - counted) / ASKED / 1e3;
-    values[2] = (double)(written - told) / ASKED / 1e3;
+    values[0] = (double)(counted - began) / CALLS / 1e3;
+    values[1] = (double)(read_ns - counted) / CALLS / 1e3;
+    values[2] = (double)(written - read_ns) / CALLS / 1e3;
     tkw_service_close(service, NULL, NULL);
 }
 

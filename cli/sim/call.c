@@ -26,18 +26,18 @@ static const struct function {
     {"tkw_wheel_drain", VERB_DRAIN, 0},
     {"drain", VERB_DRAIN, 0},
     {"walk", VERB_WALK, 1},
-    {"tkw_timer_is_armed", VERB_LOOK, 1},
-    {"is_armed", VERB_LOOK, 1},
-    {"tkw_wheel_check", VERB_LOOK, 0},
-    {"tkw_pool_check", VERB_LOOK, 0},
-    {"tkw_wheel_now", VERB_LOOK, 0},
-    {"tkw_pool_now", VERB_LOOK, 0},
-    {"tkw_wheel_next", VERB_LOOK, 0},
-    {"tkw_pool_next", VERB_LOOK, 0},
-    {"tkw_wheel_count", VERB_LOOK, 0},
-    {"tkw_pool_count", VERB_LOOK, 0},
-    {"tkw_wheel_counters", VERB_LOOK, 0},
-    {"tkw_pool_counters", VERB_LOOK, 0},
+    {"tkw_timer_is_armed", VERB_QUERY, 1},
+    {"is_armed", VERB_QUERY, 1},
+    {"tkw_wheel_check", VERB_QUERY, 0},
+    {"tkw_pool_check", VERB_QUERY, 0},
+    {"tkw_wheel_now", VERB_QUERY, 0},
+    {"tkw_pool_now", VERB_QUERY, 0},
+    {"tkw_wheel_next", VERB_QUERY, 0},
+    {"tkw_pool_next", VERB_QUERY, 0},
+    {"tkw_wheel_count", VERB_QUERY, 0},
+    {"tkw_pool_count", VERB_QUERY, 0},
+    {"tkw_wheel_read_stats", VERB_QUERY, 0},
+    {"tkw_pool_read_stats", VERB_QUERY, 0},
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
@@ -116,5 +116,5 @@ bool call_read(struct text text, struct call *call)
     if (!call_numbers(&text, &call->numbers) ||
         call->numbers.count != function->numbers)
         return false;
-    return call->verb == VERB_LOOK || read_result(text_trim(text), call);
+    return call->verb == VERB_QUERY || read_result(text_trim(text), call);
 }

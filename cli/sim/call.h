@@ -15,7 +15,7 @@
 #include <tickwheel/dial.h>
 
 enum verb {
-    VERB_LOOK, /* changes nothing */
+    VERB_QUERY, /* changes nothing */
     VERB_ARM,
     VERB_POSTPONE,
     VERB_CANCEL,

@@ -36,13 +36,14 @@ struct engine_kind {
     uint32_t (*pop)(struct engine *engine, tkw_tick *deadline);
     tkw_tick (*next)(const struct engine *engine);
     size_t (*count)(const struct engine *engine);
-    struct tkw_wheel_figures (*counters)(const struct engine *engine);
+    struct tkw_wheel_stats (*read_stats)(const struct engine *engine);
     /* All memory that it takes now, armed timers included. */
     size_t (*bytes)(const struct engine *engine);
     const struct tkw_dial *(*dial)(const struct engine *engine);
     void (*take_census)(const struct engine *engine,
                         struct engine_census *census);
-    bool (*check)(const struct engine *engine);
+    /* Returns whether an invariant is broken, and describes it in `*fault`. */
+    bool (*find_fault)(const struct engine *engine, struct tkw_fault *fault);
 };
 
 extern const struct engine_kind engine_wheel, engine_pool;

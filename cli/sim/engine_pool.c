@@ -1,8 +1,9 @@
 /*
  * engine_pool.c - the pool as an engine: a handle for each timer.
  *
- * In which slot a timer of a pool waits is nobody's business but a picture's:
- * for that alone this file looks inside.
+ * A film follows each armed timer from slot to slot.  tkw_pool_occupancy() only
+ * counts, and counts entries of cancelled timers as well.  So this file reads
+ * the slots itself, through the pool's private header.
  */
 #include "engine.h"
 
@@ -76,11 +77,11 @@ static void advance(struct engine *engine, tkw_tick now)
 
 static uint32_t pop_next(struct engine *engine, tkw_tick *deadline)
 {
-    struct tkw_shot shot;
-    if (!tkw_pool_pop(engine->pool, &shot))
+    struct tkw_pool_timer popped;
+    if (!tkw_pool_pop(engine->pool, &popped))
         return ENGINE_NOWHERE;
-    *deadline = shot.deadline;
-    return (uint32_t)shot.user.word;
+    *deadline = popped.deadline;
+    return (uint32_t)popped.user.word;
 }
 
 static tkw_tick next(const struct engine *engine)
@@ -93,15 +94,15 @@ static size_t count(const struct engine *engine)
     return tkw_pool_count(engine->pool);
 }
 
-static struct tkw_wheel_figures counters(const struct engine *engine)
+static struct tkw_wheel_stats read_stats(const struct engine *engine)
 {
-    return tkw_pool_counters(engine->pool).work;
+    return tkw_pool_read_stats(engine->pool).work;
 }
 
 /* A program keeps a handle for each timer that is armed. */
 static size_t bytes(const struct engine *engine)
 {
-    return (size_t)tkw_pool_counters(engine->pool).bytes +
+    return (size_t)tkw_pool_read_stats(engine->pool).bytes +
            tkw_pool_count(engine->pool) * sizeof(tkw_handle);
 }
 
@@ -152,9 +153,9 @@ static void take_census(const struct engine *engine,
     }
 }
 
-static bool check(const struct engine *engine)
+static bool find_fault(const struct engine *engine, struct tkw_fault *fault)
 {
-    return tkw_pool_check(engine->pool);
+    return tkw_pool_find_fault(engine->pool, fault);
 }
 
 const struct engine_kind engine_pool = {
@@ -168,9 +169,9 @@ const struct engine_kind engine_pool = {
     .pop = pop_next,
     .next = next,
     .count = count,
-    .counters = counters,
+    .read_stats = read_stats,
     .bytes = bytes,
     .dial = dial,
     .take_census = take_census,
-    .check = check,
+    .find_fault = find_fault,
 };

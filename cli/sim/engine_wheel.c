@@ -99,9 +99,9 @@ static size_t wheel_count(const struct engine *engine)
     return tkw_wheel_count(engine->wheel);
 }
 
-static struct tkw_wheel_figures wheel_counters(const struct engine *engine)
+static struct tkw_wheel_stats wheel_stats(const struct engine *engine)
 {
-    return tkw_wheel_counters(engine->wheel);
+    return tkw_wheel_read_stats(engine->wheel);
 }
 
 /* A program has timers where it has objects: those that are idle would not be
@@ -137,9 +137,10 @@ static void wheel_take_census(const struct engine *engine,
     }
 }
 
-static bool wheel_check(const struct engine *engine)
+static bool wheel_find_fault(const struct engine *engine,
+                             struct tkw_fault *fault)
 {
-    return tkw_wheel_check(engine->wheel);
+    return tkw_wheel_find_fault(engine->wheel, fault);
 }
 
 const struct engine_kind engine_wheel = {
@@ -153,9 +154,9 @@ const struct engine_kind engine_wheel = {
     .pop = wheel_pop,
     .next = wheel_next,
     .count = wheel_count,
-    .counters = wheel_counters,
+    .read_stats = wheel_stats,
     .bytes = wheel_bytes,
     .dial = wheel_dial,
     .take_census = wheel_take_census,
-    .check = wheel_check,
+    .find_fault = wheel_find_fault,
 };

@@ -31,7 +31,7 @@ struct film {
     struct engine_census census;   /* as of the latest frame */
     uint32_t *places_before;       /* and the places of the one before */
     tkw_tick deadlines[KNOWN_MAX]; /* by timer; it is armed if that is ahead */
-    struct tkw_wheel_figures work; /* done by the latest frame */
+    struct tkw_wheel_stats work;   /* done by the latest frame */
 };
 
 static void lay_out(struct film *film, const struct tkw_dial *dial)
@@ -170,7 +170,7 @@ static bool expose(struct film *film, const struct engine *engine,
 {
     const struct engine_kind *kind = film->settings.kind;
     const struct tkw_dial *dial = kind->dial(engine);
-    struct tkw_wheel_figures work = kind->counters(engine);
+    struct tkw_wheel_stats work = kind->read_stats(engine);
 
     uint32_t *latest = film->census.places;
     film->census.places = film->places_before;
@@ -242,8 +242,8 @@ static void take(struct film *film, const struct engine *engine, tkw_tick now,
     plan(film, now);
 }
 
-static void look(struct film *film, const struct engine *engine, tkw_tick now,
-                 const struct film_deed *deed)
+static void take_if_needed(struct film *film, const struct engine *engine,
+                           tkw_tick now, const struct film_deed *deed)
 {
     if (film->is_over)
         return;
@@ -255,7 +255,7 @@ static void look(struct film *film, const struct engine *engine, tkw_tick now,
 
 static void step(void *context, const struct engine *engine, tkw_tick now)
 {
-    look(context, engine, now, NULL);
+    take_if_needed(context, engine, now, NULL);
 }
 
 /* What an operation did to its timer; remember the deadline. */
@@ -284,7 +284,7 @@ static void done(void *context, const struct engine *engine,
     /* Who is cancelled does not fire: no arrow is to lead from there. */
     if (op->kind == TRACE_CANCEL)
         film->census.places[op->key] = ENGINE_NOWHERE;
-    look(film, engine, op->time, &deed);
+    take_if_needed(film, engine, op->time, &deed);
 }
 
 struct replay_watcher film_watcher(struct film *film)

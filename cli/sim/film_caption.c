@@ -23,7 +23,7 @@ void film_news_add(struct film_news *news, const struct film_face *face,
 
 /* Falls from one level to another that are told singly; wheels of the smallest
  * slots have levels for thousands of them. */
-enum { FALLS_TOLD = 6 };
+enum { FALLS_LISTED = 6 };
 
 /* A line that is being written, in room for the longest. */
 struct line {
@@ -65,14 +65,14 @@ static void add_item(struct line *line, uint64_t count, const char *one,
 
 static void add_falls(struct line *line, const struct film_news *news)
 {
-    unsigned told = 0;
+    unsigned listed = 0;
     uint64_t more = 0;
     for (uint32_t i = TKW_LEVELS_MAX * TKW_LEVELS_MAX; i-- > 0;) {
         uint32_t from = i / TKW_LEVELS_MAX, to = i % TKW_LEVELS_MAX;
         uint64_t count = from > to ? news->falls[from][to] : 0;
         if (count == 0)
             continue;
-        if (told++ < FALLS_TOLD) {
+        if (listed++ < FALLS_LISTED) {
             add_item(line, count, "falls", "fall");
             add(line, " from level %u to %u", (unsigned)from + 1,
                 (unsigned)to + 1);

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 /* No arming looks like this: who asks for TKW_NEVER is not due at 0. */
-static const struct ledger_line idle = {.asked = TKW_NEVER, .due = 0};
+static const struct ledger_line idle = {.requested = TKW_NEVER, .due = 0};
 
 static bool is_armed(const struct ledger_line *line)
 {
-    return line->asked != idle.asked || line->due != idle.due;
+    return line->requested != idle.requested || line->due != idle.due;
 }
 
 int ledger_open(struct ledger *ledger, uint32_t timer_count)
@@ -37,9 +37,9 @@ uint64_t ledger_pending(const struct ledger *ledger)
     return ledger->armed - ledger->fired - ledger->cancelled;
 }
 
-static void ask(struct ledger_line *line, const struct trace_op *op)
+static void set_deadline(struct ledger_line *line, const struct trace_op *op)
 {
-    line->asked = op->deadline;
+    line->requested = op->deadline;
     line->due = op->deadline > op->time ? op->deadline : op->time;
 }
 
@@ -49,7 +49,7 @@ static void arm(struct ledger *ledger, const struct trace_op *op)
     ledger->armed += !is_armed(line);
     if (ledger_pending(ledger) > ledger->pending_max)
         ledger->pending_max = ledger_pending(ledger);
-    ask(line, op);
+    set_deadline(line, op);
 }
 
 void ledger_operate(struct ledger *ledger, const struct trace_op *op,
@@ -70,7 +70,7 @@ void ledger_operate(struct ledger *ledger, const struct trace_op *op,
         ledger->cancelled++;
         *line = idle;
     } else {
-        ask(line, op);
+        set_deadline(line, op);
     }
 }
 
@@ -82,25 +82,25 @@ void ledger_pop(struct ledger *ledger, uint32_t id, tkw_tick deadline,
         return;
     }
     struct ledger_line *line = &ledger->lines[id];
-    if (line->asked != deadline || line->due != now)
+    if (line->requested != deadline || line->due != now)
         ledger->is_sound = false;
     ledger->fired++;
     *line = idle;
 }
 
 bool ledger_holds(const struct ledger *ledger,
-                  const struct tkw_wheel_figures *counters, size_t count)
+                  const struct tkw_wheel_stats *stats, size_t count)
 {
     uint64_t pending = 0;
     for (uint32_t i = 0; i < ledger->line_count; i++) {
         if (!is_armed(&ledger->lines[i]))
             continue;
-        if (ledger->lines[i].asked != TKW_NEVER)
+        if (ledger->lines[i].requested != TKW_NEVER)
             return false;
         pending++;
     }
     return ledger->is_sound && pending == ledger_pending(ledger) &&
-           pending == count && counters->armed == ledger->armed &&
-           counters->fired == ledger->fired &&
-           counters->cancelled == ledger->cancelled;
+           pending == count && stats->armed == ledger->armed &&
+           stats->fired == ledger->fired &&
+           stats->cancelled == ledger->cancelled;
 }

@@ -16,8 +16,8 @@
 
 /* A timer: idle, or armed. */
 struct ledger_line {
-    tkw_tick asked; /* the deadline that was asked for last */
-    tkw_tick due;   /* when it must be popped: then, or if that had passed, at
+    tkw_tick requested; /* the deadline of the last request */
+    tkw_tick due; /* when it must be popped: then, or if that had passed, at
                        the time of asking */
 };
 
@@ -49,6 +49,6 @@ void ledger_pop(struct ledger *ledger, uint32_t id, tkw_tick deadline,
  * all that is pending never comes due, and the engine has counted the same.
  */
 bool ledger_holds(const struct ledger *ledger,
-                  const struct tkw_wheel_figures *counters, size_t count);
+                  const struct tkw_wheel_stats *stats, size_t count);
 
 #endif

@@ -109,7 +109,7 @@ struct lines_quote lines_quote(struct text text)
 }
 
 /* Say how far it is, now and then.  Returns whether to go on. */
-static bool tell_progress(struct lines *lines)
+static bool report_progress(struct lines *lines)
 {
     if (lines->progress == NULL || lines->done < lines->report)
         return true;
@@ -129,7 +129,7 @@ static int stop_or_retry(struct lines *lines, int reason)
     if (!ferror(lines->in))
         return 0;
     if (reason != EINTR)
-        return lines_refuse(lines, -EIO, "could not be read: %s",
+        return lines_refuse(lines, -EIO, "cannot be read: %s",
                             strerror(reason));
     clearerr(lines->in);
     lines->report = lines->done; /* whoever interrupted us may want to stop */
@@ -150,7 +150,7 @@ static int read_block(struct lines *lines)
     int answer = count > 0 ? 1 : stop_or_retry(lines, errno);
     lines->end += count;
     lines->done += count;
-    if (answer == 1 && !tell_progress(lines))
+    if (answer == 1 && !report_progress(lines))
         return lines_refuse(lines, -EINTR, "interrupted");
     return answer;
 }
@@ -162,8 +162,8 @@ static int check_text(const struct lines *lines, struct text line)
         is_wrong |= is_control(line.at[i]);
     return is_wrong == 0 ? 1
                          : lines_refuse(lines, -EINVAL,
-                                        "not a text file: there are control "
-                                        "characters in this line");
+                                        "the line has control characters: "
+                                        "this is not a text file");
 }
 
 /* What is in the buffer is no whole line, and will not become one. */
@@ -177,14 +177,14 @@ static int refuse_rest(struct lines *lines, const char *why)
 }
 
 /* Get a block, there being no whole line.  Returns as read_block() does. */
-static int get_more(struct lines *lines)
+static int read_more(struct lines *lines)
 {
     if (lines->end - lines->begin == BUFFER_BYTES)
-        return refuse_rest(lines, "the line is longer than 65536 bytes");
+        return refuse_rest(lines, "the line has more than 65536 bytes");
     int answer = read_block(lines);
     if (answer == 0 && lines->end > lines->begin)
-        return refuse_rest(lines, "the file was cut off: this line, its last "
-                                  "one, has no end");
+        return refuse_rest(lines, "the file is cut off: its last line does "
+                                  "not end in a newline");
     return answer;
 }
 
@@ -196,7 +196,7 @@ int lines_next(struct lines *lines, struct text *line)
         end = memchr(begin, '\n', lines->end - lines->begin);
         if (end != NULL)
             break;
-        int answer = get_more(lines);
+        int answer = read_more(lines);
         if (answer <= 0)
             return answer;
     }

@@ -13,9 +13,9 @@
 static const char usage_text[] =
     "usage: tickwheel sim [OPTION...] [TRACE]\n"
     "\n"
-    "Replays what a program asked of its timers on wheels of several\n"
-    "geometries, in virtual time, and tells what each of them costs: which\n"
-    "geometry for this load?\n"
+    "Replay the timer operations of a program on wheels of several\n"
+    "geometries, in virtual time.  Print what each geometry costs, and\n"
+    "recommend one.\n"
     "\n"
     "TRACE is a file of lines, or - for standard input:\n"
     "\n"
@@ -25,43 +25,47 @@ static const char usage_text[] =
     "    12,cancel,one,\n"
     "    1000,advance,,\n"
     "\n"
-    "or a reproducer of the model test.  Without one a load is made up:\n"
+    "or a reproducer of the model test.  Without TRACE, sim generates a load:\n"
     "\n"
-    "    --load NAME         burst (default), requests or idle; this and the\n"
-    "                        next three are those of tickwheel demo\n"
-    "    --timers N          1 to 100000000; default 1000000, idle 100000\n"
-    "    --delay MS          1 to 10^15; default 1800000, half an hour;\n"
-    "                            requests 10000, idle 30000\n"
-    "    --seed N            of what happens at random; default 1\n"
+    "    --load NAME         burst (default), requests or idle; see\n"
+    "                        tickwheel demo --help\n"
+    "    --timers N          number of timers, 1 to 100000000; default\n"
+    "                        1000000, idle 100000\n"
+    "    --delay MS          delay of each timer, 1 to 10^15; default\n"
+    "                        1800000, half an hour; requests 10000,\n"
+    "                        idle 30000\n"
+    "    --seed N            seed of the random numbers; default 1\n"
     "\n"
-    "What is tried, and how:\n"
+    "Replay:\n"
     "\n"
     "    --geometry SIZES    slots of each level, lowest first: 20, 60,60,12;\n"
-    "                        512r or 512,rounds for a wheel that goes round;\n"
-    "                        up to 16 times; default: that of a reproducer,\n"
-    "                        else 128,512,64  20  64  256  60,60,24  65536r\n"
+    "                        512r or 512,rounds for a hashed wheel;\n"
+    "                        repeat up to 16 times; default: that of a\n"
+    "                        reproducer, else 128,512,64  20  64  256\n"
+    "                        60,60,24  65536r\n"
     "    --engine NAME       wheel (default), pool or both\n"
-    "    --tick N            units of the trace in a tick; default: as the\n"
-    "                        trace says, else 1\n"
+    "    --tick N            units of the trace in a tick; default: the\n"
+    "                        number after \"# tick\" in the trace, else 1\n"
     "\n"
-    "What is written:\n"
+    "Output:\n"
     "\n"
-    "    --csv               the table for programs\n"
-    "    --chart FILE        what each geometry cost, as a picture (SVG)\n"
-    "    --film FILE         the dial of the first geometry at work (SVG)\n"
+    "    --csv               print the table as comma-separated values\n"
+    "    --chart FILE        draw the cost of each geometry (SVG)\n"
+    "    --film FILE         draw the dial of the first geometry (SVG)\n"
     "    --frames N          pictures of the film, 2 to 60; default 6\n"
-    "    --from T            where the film begins, in ticks ...\n"
-    "    --to T              ... and where it ends; default: all of it\n"
-    "    --write FILE        the load, as a trace\n"
-    "    --quiet             no progress bar\n"
-    "    --help              this text\n"
+    "    --from T            first tick of the film; default: of the load\n"
+    "    --to T              last tick of the film; default: of the load\n"
+    "    --write FILE        write the load as a trace\n"
+    "    --quiet             draw no progress bar\n"
+    "    --help              print this text\n"
     "\n"
-    "Recommended is, of those that take at most eight times the least memory\n"
-    "and then cost at most twice the least time an operation, the one whose\n"
-    "worst step touches the fewest timers; of equals, the cheapest, and of\n"
-    "these the smallest.  With fewer than 10000 operations timers moved and\n"
-    "slots visited count instead of time; where there were none, nothing is\n"
-    "recommended.  The best of each column has a *.\n";
+    "How sim recommends a geometry: it drops those that take more than eight\n"
+    "times the least memory, then those that cost more than twice the least\n"
+    "time per operation.  Of the rest it takes the one whose worst step\n"
+    "touches the fewest timers; of equals the cheapest, then the smallest.\n"
+    "With fewer than 10000 operations it counts timers moved and slots\n"
+    "visited instead of time; if there are none, it recommends nothing.\n"
+    "A * marks the best of each column.\n";
 
 static const struct option table[] = {
     LOAD_OPTIONS,
@@ -102,7 +106,7 @@ static bool refuse_option(const char *name, const char *what)
 static bool read_geometry(struct sim_options *options, const char *text)
 {
     if (options->geometry_count == SIM_GEOMETRIES_MAX)
-        return refuse_option("geometry", "was given more than 16 times");
+        return refuse_option("geometry", "is given more than 16 times");
     return option_geometry("--geometry", text,
                            &options->geometries[options->geometry_count++]);
 }
@@ -117,14 +121,15 @@ static bool read_engine(struct sim_options *options, const char *text)
         options->kinds[options->kind_count++] = &engine_pool;
     if (options->kind_count == 0)
         fprintf(stderr,
-                "tickwheel: --engine is wheel, pool or both, not '%s'\n", text);
+                "tickwheel: --engine is '%s'; give wheel, pool or both\n",
+                text);
     return options->kind_count > 0;
 }
 
 static bool read_file(const char *name, const char *text, const char **path)
 {
     if (text[0] == '\0' || strcmp(text, "-") == 0)
-        return refuse_option(name, "wants the name of a file");
+        return refuse_option(name, "needs the name of a file");
     *path = text;
     return true;
 }
@@ -178,15 +183,15 @@ static bool is_consistent(const struct sim_options *options,
                           const struct given *given)
 {
     if (options->trace != NULL && given->of_load != NULL)
-        return refuse_option(given->of_load->name,
-                             "is for a load that is made up, not for a TRACE");
+        return refuse_option(
+            given->of_load->name,
+            "needs a generated load; leave out TRACE or this option");
     if (options->trace == NULL && options->unit != 0)
-        return refuse_option("tick", "is for a TRACE");
+        return refuse_option("tick", "needs a TRACE");
     if (options->film == NULL && given->of_film != NULL)
-        return refuse_option(given->of_film->name,
-                             "is for a film: give --film too");
+        return refuse_option(given->of_film->name, "needs --film FILE");
     if (options->to < options->from)
-        return refuse("--to lies before --from");
+        return refuse("--to is less than --from; give a later tick");
     return true;
 }
 
@@ -196,7 +201,7 @@ static bool read_trace(struct sim_options *options, int argc, char **argv)
         return refuse("sim takes one TRACE at most");
     options->trace = argv[optind]; /* NULL behind the last */
     if (options->trace != NULL && options->trace[0] == '\0')
-        return refuse("TRACE wants the name of a file, or -");
+        return refuse("TRACE is empty; give the name of a file, or -");
     return true;
 }
 

@@ -48,7 +48,7 @@ static void draw(struct progress *progress, double part)
     progress->is_drawn = true;
 }
 
-bool progress_tell(void *context, double part)
+bool progress_report(void *context, double part)
 {
     struct progress *progress = context;
     if (progress->is_shown) {

@@ -26,7 +26,7 @@ void progress_begin(struct progress *progress, const char *what, size_t number,
                     size_t count);
 
 /* A trace_progress: false if a signal has asked to end. */
-bool progress_tell(void *progress, double part);
+bool progress_report(void *progress, double part);
 
 /* Wipe it off the terminal. */
 void progress_close(struct progress *progress);

@@ -26,11 +26,11 @@ enum {
     CLOCK_TRIALS = 1000,
     /* Timers touched between two looks at whether to go on: milliseconds. */
     WORK_UNASKED = 65536,
-    ASKED_PER_TRACE = 200,
+    POLLS_PER_TRACE = 200,
 };
 
 /* A timer that was popped. */
-struct shot {
+struct timer {
     uint32_t id;
     tkw_tick deadline;
 };
@@ -55,7 +55,7 @@ struct run {
     double clock_cost_ns;
 
     bool was_armed[BATCH];
-    struct shot shots[BATCH];
+    struct timer timers[BATCH];
 };
 
 /* The time since the clock was read last, without that of reading it. */
@@ -75,13 +75,13 @@ static double reading_cost_ns(void)
     return (last - began) / CLOCK_TRIALS;
 }
 
-static uint64_t moved_by(const struct tkw_wheel_figures *c)
+static uint64_t moved_by(const struct tkw_wheel_stats *c)
 {
     return c->falls + c->refiles + c->passes + c->fired;
 }
 
 /* Ask now and then whether to go on.  Returns 0 or -EINTR. */
-static int ask(struct run *run)
+static int poll_progress(struct run *run)
 {
     if (run->work < run->work_most || run->progress == NULL)
         return 0;
@@ -92,10 +92,10 @@ static int ask(struct run *run)
     double operations = (double)run->done / (double)run->trace->op_count;
     double elapsed = (double)(run->now - outcome->start);
     double span = (double)(outcome->end - outcome->start) + 1;
-    bool goes_on =
+    bool continues =
         run->progress(run->context, (operations + elapsed / span) / 2);
     lap(run);
-    return goes_on ? 0 : -EINTR;
+    return continues ? 0 : -EINTR;
 }
 
 /* Pop what is ready, with the time that takes added to `*ns`. */
@@ -103,9 +103,9 @@ static size_t pop(struct run *run, double *ns)
 {
     size_t count = 0;
     while (count < BATCH) {
-        struct shot *shot = &run->shots[count];
-        shot->id = run->kind->pop(run->engine, &shot->deadline);
-        if (shot->id == ENGINE_NOWHERE)
+        struct timer *timer = &run->timers[count];
+        timer->id = run->kind->pop(run->engine, &timer->deadline);
+        if (timer->id == ENGINE_NOWHERE)
             break;
         count++;
     }
@@ -119,7 +119,7 @@ static size_t pop_all(struct run *run, double *ns)
     for (size_t count = BATCH; count == BATCH; sum += count) {
         count = pop(run, ns);
         for (size_t i = 0; i < count; i++)
-            ledger_pop(&run->ledger, run->shots[i].id, run->shots[i].deadline,
+            ledger_pop(&run->ledger, run->timers[i].id, run->timers[i].deadline,
                        run->now);
         if (count > 0)
             lap(run);
@@ -131,8 +131,8 @@ static size_t pop_all(struct run *run, double *ns)
 static void account(struct run *run, double ns)
 {
     struct replay_outcome *outcome = run->outcome;
-    struct tkw_wheel_figures counters = run->kind->counters(run->engine);
-    uint64_t moved = moved_by(&counters) - run->moved;
+    struct tkw_wheel_stats stats = run->kind->read_stats(run->engine);
+    uint64_t moved = moved_by(&stats) - run->moved;
     run->moved += moved;
     run->work += 1 + moved;
 
@@ -168,7 +168,7 @@ static int step(struct run *run, tkw_tick now, bool is_wakeup)
         run->watcher->step(run->watcher->context, run->engine, now);
         lap(run);
     }
-    return ask(run);
+    return poll_progress(run);
 }
 
 /* Wake the sleeper whenever it asks for it, before `until`. */
@@ -264,7 +264,7 @@ static int operate_batch(struct run *run, const struct trace_op *ops,
     if (run->watcher != NULL && run->watcher->done != NULL)
         run->watcher->done(run->watcher->context, run->engine, ops);
     lap(run);
-    return ask(run);
+    return poll_progress(run);
 }
 
 /* How many operations from this one on are of the same tick: at most BATCH, and
@@ -306,15 +306,16 @@ static int run_trace(struct run *run)
 static void conclude(struct run *run)
 {
     struct replay_outcome *outcome = run->outcome;
-    outcome->work = run->kind->counters(run->engine);
+    outcome->work = run->kind->read_stats(run->engine);
     outcome->operations = run->trace->op_count;
     outcome->ignored = run->ledger.ignored;
     outcome->pending_max = run->ledger.pending_max;
     if (outcome->bytes_max == 0)
         outcome->bytes_max = run->kind->bytes(run->engine);
+    bool is_broken = run->kind->find_fault(run->engine, &outcome->fault);
     outcome->is_sound = ledger_holds(&run->ledger, &outcome->work,
                                      run->kind->count(run->engine)) &&
-                        run->kind->check(run->engine);
+                        !is_broken;
 }
 
 tkw_tick replay_span(const struct trace *trace)
@@ -344,7 +345,7 @@ int replay(const struct trace *trace, const struct engine_kind *kind,
         .context = context,
         .outcome = outcome,
         .now = trace->start,
-        .work_most = WORK_UNASKED + trace->op_count / ASKED_PER_TRACE,
+        .work_most = WORK_UNASKED + trace->op_count / POLLS_PER_TRACE,
     };
     *outcome =
         (struct replay_outcome){.start = trace->start, .last = trace->start};

@@ -16,7 +16,7 @@
 enum { REPLAY_BINS = 240 };
 
 struct replay_outcome {
-    struct tkw_wheel_figures work;
+    struct tkw_wheel_stats work;
     uint64_t operations;    /* of the trace */
     uint64_t ignored;       /* to cancel or postpone what is not armed */
     uint64_t wakeups;       /* of the sleeper ... */
@@ -34,7 +34,10 @@ struct replay_outcome {
     tkw_tick last;   /* when the last operation was done or timer popped: what
                         is cancelled before its deadline may leave nothing to
                         wait for until `end` */
-    bool is_sound; /* nothing early, late, lost or twice, and check() agrees */
+    bool is_sound;   /* nothing early, late, lost or twice, and no invariant is
+                      broken */
+    struct tkw_fault fault;     /* the invariant that is broken at the end; its
+                               `what` is NULL if none is */
     uint64_t bins[REPLAY_BINS]; /* worst_moved of each part of start to end */
 };
 

@@ -72,7 +72,7 @@ static bool text_ends(struct text text, const char *word)
 static int refuse(const struct program *program, struct text line)
 {
     return lines_refuse(program->lines, -EINVAL,
-                        "%s is nothing that the model test writes",
+                        "%s is not a line that the model test writes",
                         lines_quote(line).text);
 }
 
@@ -144,7 +144,7 @@ static int advance(struct program *program, tkw_tick now, bool is_refused)
 {
     if (now < program->time)
         return lines_refuse(program->lines, -EINVAL,
-                            "time goes back, from %" PRIu64 " to %" PRIu64,
+                            "the time goes back from %" PRIu64 " to %" PRIu64,
                             program->time, now);
     program->target = now;
     if (is_refused)
@@ -180,7 +180,7 @@ static int do_timer(struct program *program, const struct call *call)
         return error;
     if (!is_named && !program->timers[key].is_armed)
         return lines_refuse(program->lines, -EINVAL,
-                            "timer %" PRIu64 " comes back, but is not armed",
+                            "timer %" PRIu64 " is returned but is not armed",
                             call->timer);
     switch (call->verb) {
     case VERB_ARM:
@@ -199,7 +199,7 @@ static int do_timer(struct program *program, const struct call *call)
 static int do_call(struct program *program, const struct call *call)
 {
     switch (call->verb) {
-    case VERB_LOOK:
+    case VERB_QUERY:
         return 0;
     case VERB_ADVANCE:
         return advance(program, call->numbers.at[0], call->is_refused);
@@ -265,8 +265,9 @@ static int read_making(struct program *program, struct text line)
     if (error != 0 || !text_ends(line, ") == 0);"))
         return error;
     if (!program->trace->has_geometry || !program->has_start)
-        return lines_refuse(program->lines, -EINVAL,
-                            "neither geometry nor start are known here");
+        return lines_refuse(
+            program->lines, -EINVAL,
+            "the geometry or the start is missing before this line");
     program->stage = IN_CALLS;
     return 0;
 }
@@ -307,11 +308,11 @@ static int read_lines(struct program *program)
     }
     if (answer == 0 && program->stage == BEFORE_MAIN)
         return lines_refuse(program->lines, -EINVAL,
-                            "no main() until here: neither a trace nor a "
-                            "reproducer of the model test");
+                            "the file has no main(): it is neither a trace nor "
+                            "a reproducer of the model test");
     if (answer == 0 && program->stage != AFTER_CALLS)
         return lines_refuse(program->lines, -EINVAL,
-                            "the file was cut off: main() has no end");
+                            "the file is cut off: main() has no end");
     return answer;
 }
 

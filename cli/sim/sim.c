@@ -61,8 +61,8 @@ static int fail(struct sim *sim, const char *what, int error)
     if (interrupt_signal() != 0)
         return EXIT_SIGNAL + interrupt_signal();
     if (error != -EIO)
-        return failure_tell(what, error);
-    fprintf(stderr, "tickwheel: %s could not be written\n", what);
+        return failure_report(what, error);
+    fprintf(stderr, "tickwheel: cannot write %s; is the disk full?\n", what);
     return EXIT_FAILED;
 }
 
@@ -80,7 +80,7 @@ static int read_trace(struct sim *sim)
     snprintf(sim->title, sizeof sim->title, "%s", slash ? slash + 1 : name);
     progress_begin(&sim->progress, "reading", 0, sim->row_count);
     int error = trace_read(&sim->trace, in, name, sim->options->unit,
-                           progress_tell, &sim->progress, &fault);
+                           progress_report, &sim->progress, &fault);
     if (!is_standard)
         fclose(in);
     if (error == 0)
@@ -137,7 +137,7 @@ static size_t count_usual(const struct trace *trace, double delays)
         return USUAL;
     fprintf(stderr,
             "tickwheel: %" PRIu32 "r is left out: its hand would pass over "
-            "%.2g timers\n",
+            "%.2g timers; give --geometry to try it\n",
             last->sizes[0], turns + passes);
     return USUAL - 1;
 }
@@ -148,14 +148,15 @@ static void remark(const struct sim *sim, double delays)
     const struct trace *trace = &sim->trace;
     if (trace->left_out > 0)
         fprintf(stderr,
-                "tickwheel: %" PRIu64 " operations were left out when the "
-                "trace was recorded\n",
+                "tickwheel: the trace is incomplete: %" PRIu64
+                " operations were "
+                "left out when it was recorded\n",
                 trace->left_out);
     if (trace->unit == 1 && sim->options->unit == 0 &&
         delays > delay_most * (double)trace->op_count)
         fprintf(stderr,
-                "tickwheel: timers wait for %.2g ticks; --tick says how many "
-                "units of the trace are one\n",
+                "tickwheel: timers wait for %.2g ticks on average; if the unit "
+                "of the trace is shorter than a tick, give --tick\n",
                 delays / (double)trace->op_count);
 }
 
@@ -217,7 +218,9 @@ static bool are_apart(const struct sim *sim)
             are_same = files[j].target != NULL &&
                        strcmp(files[i].target, files[j].target) == 0;
             if (are_same)
-                fprintf(stderr, "tickwheel: %s and %s are the same file, %s\n",
+                fprintf(stderr,
+                        "tickwheel: %s and %s are the same file, %s; give two "
+                        "files\n",
                         files[j].name, files[i].name, files[j].path);
         }
     }
@@ -246,7 +249,7 @@ static int replay_row(struct sim *sim, struct sim_row *row)
     for (int i = 0; i < REPEATS && ns < repeated_ns; i++) {
         struct replay_outcome again;
         int error = replay(&sim->trace, row->kind, &row->geometry, NULL,
-                           progress_tell, &sim->progress, &again);
+                           progress_report, &sim->progress, &again);
         if (error != 0)
             return error;
         ns += again.ns;
@@ -257,6 +260,8 @@ static int replay_row(struct sim *sim, struct sim_row *row)
         if (again.worst_ns < row->outcome.worst_ns)
             row->outcome.worst_ns = again.worst_ns;
         row->outcome.is_sound &= again.is_sound;
+        if (again.fault.what != NULL)
+            row->outcome.fault = again.fault;
     }
     return 0;
 }
@@ -298,7 +303,7 @@ static int shoot_film(struct sim *sim)
     struct replay_outcome outcome;
     progress_begin(&sim->progress, "film", sim->row_count, sim->row_count);
     int error = replay(&sim->trace, row->kind, &row->geometry, &watcher,
-                       progress_tell, &sim->progress, &outcome);
+                       progress_report, &sim->progress, &outcome);
     if (error == 0 && !film_write(film, sim->film.file))
         error = -EIO;
     film_close(film);
@@ -342,13 +347,27 @@ static int check_film(const struct sim *sim)
     if (options->film == NULL || (options->from <= end && options->to >= start))
         return EXIT_FINE;
     fprintf(stderr,
-            "tickwheel: --from and --to leave nothing of the ticks %" PRIu64
-            " to %" PRIu64 "\n",
+            "tickwheel: nothing happens from --from to --to; give ticks "
+            "from %" PRIu64 " to %" PRIu64 "\n",
             start, end);
     return EXIT_USAGE;
 }
 
-static int tell(const struct sim *sim)
+static void report_fault(const struct sim_row *row)
+{
+    fprintf(
+        stderr,
+        "tickwheel: bug: with %s a timer was early, late or lost; report it "
+        "with the TRACE or the options\n",
+        row->name);
+    if (row->outcome.fault.what == NULL)
+        return;
+    char text[TKW_FAULT_TEXT_MAX];
+    tkw_fault_describe(&row->outcome.fault, text, sizeof text);
+    fprintf(stderr, "tickwheel: %s: %s\n", row->name, text);
+}
+
+static int print_results(const struct sim *sim)
 {
     int status = EXIT_FINE;
     if (sim->options->is_csv)
@@ -358,8 +377,7 @@ static int tell(const struct sim *sim)
     for (size_t i = 0; i < sim->row_count; i++) {
         if (sim->rows[i].outcome.is_sound)
             continue;
-        fprintf(stderr, "tickwheel: a promise was broken by %s\n",
-                sim->rows[i].name);
+        report_fault(&sim->rows[i]);
         status = EXIT_FAILED;
     }
     return status;
@@ -378,7 +396,7 @@ static int run(struct sim *sim)
         status = write_files(sim);
     progress_close(&sim->progress);
     if (status == EXIT_FINE)
-        status = tell(sim);
+        status = print_results(sim);
 
     draft_drop(&sim->chart);
     draft_drop(&sim->film);

@@ -203,7 +203,7 @@ static void write_row(const struct sheet *sheet, const struct sim_row *row)
 /* What an operation costs: time, or where there were few, what was touched. */
 static double cost(const struct replay_outcome *o)
 {
-    const struct tkw_wheel_figures *w = &o->work;
+    const struct tkw_wheel_stats *w = &o->work;
     if (o->operations >= OPERATIONS_TIMED)
         return row_ns(o);
     return row_each((double)(w->falls + w->refiles + w->passes + w->visits),
@@ -282,8 +282,8 @@ static void recommend(const struct sim_row *rows, size_t count, FILE *out)
     fprintf(out, "\n");
     if (cheap > 1 && !is_timed && cost(o) <= 0) {
         fprintf(out,
-                "Too little was done to tell %zu of them apart: no slot came "
-                "round.\n",
+                "Too little happens to compare %zu of them: no hand reaches a "
+                "timer.\n",
                 cheap);
         words_write(out, 0, "Of these %s takes the least memory.", row->name);
         return;
@@ -328,7 +328,7 @@ void table_write_csv(const struct sim_row *rows, size_t count, FILE *out)
                  "start,end,is_sound\n");
     for (size_t i = 0; i < count; i++) {
         const struct replay_outcome *o = &rows[i].outcome;
-        const struct tkw_wheel_figures *w = &o->work;
+        const struct tkw_wheel_stats *w = &o->work;
         const char *engine = rows[i].kind->name;
         const uint64_t numbers[] = {
             o->operations,  o->ignored,   w->armed,       w->fired,

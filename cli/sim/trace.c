@@ -51,7 +51,7 @@ struct reader {
     uint64_t ring_begin, ring_end; /* counted on and on */
     uint64_t time; /* of the line before, in units of the file */
     bool is_unit_given;
-    uint64_t unit_said; /* by the file; 0: not yet */
+    uint64_t file_unit; /* from the file; 0: none yet */
 };
 
 bool trace_append(struct trace *trace, struct trace_op op)
@@ -101,11 +101,12 @@ static int refuse_number(const struct lines *lines, const char *what,
                          struct text text, enum text_answer answer)
 {
     if (text.length == 0)
-        return lines_refuse(lines, -EINVAL, "the %s is missing", what);
+        return lines_refuse(lines, -EINVAL,
+                            "the %s is missing; give a whole number", what);
     if (answer == TEXT_TOO_LARGE)
         return lines_refuse(lines, -EINVAL, "the %s %s is more than %" PRIu64,
                             what, lines_quote(text).text, UINT64_MAX);
-    return lines_refuse(lines, -EINVAL, "the %s %s is no whole number", what,
+    return lines_refuse(lines, -EINVAL, "the %s %s is not a whole number", what,
                         lines_quote(text).text);
 }
 
@@ -118,7 +119,7 @@ static int read_time(struct reader *reader, struct text text,
         return refuse_number(&reader->lines, "time", text, answer);
     if (time < reader->time)
         return lines_refuse(&reader->lines, -EINVAL,
-                            "time goes back, from %" PRIu64 " to %" PRIu64,
+                            "the time goes back from %" PRIu64 " to %" PRIu64,
                             reader->time, time);
     reader->time = time;
     op->time = tkw_tick_now(time, reader->trace->unit);
@@ -135,8 +136,8 @@ static int read_kind(const struct lines *lines, struct text text,
         }
     }
     return lines_refuse(lines, -EINVAL,
-                        "the operation %s is none of arm, postpone, cancel "
-                        "and advance",
+                        "the operation is %s; give arm, postpone, cancel or "
+                        "advance",
                         lines_quote(text).text);
 }
 
@@ -156,7 +157,8 @@ static int number_key(struct reader *reader)
     reader->lines.number = key->line;
     if (error == -EOVERFLOW)
         return lines_refuse(&reader->lines, -EINVAL,
-                            "more than %" PRIu32 " keys", KEYS_COUNT_MAX);
+                            "the trace has more than %" PRIu32 " keys",
+                            KEYS_COUNT_MAX);
     return lines_refuse(&reader->lines, error, "not enough memory");
 }
 
@@ -192,13 +194,13 @@ static int read_key(struct reader *reader, struct text text,
     const struct operation *operation = &operations[op->kind];
 
     if (operation->has_key && text.length == 0)
-        return lines_refuse(lines, -EINVAL, "%s wants a key", operation->word);
+        return lines_refuse(lines, -EINVAL, "%s needs a key", operation->word);
     if (!operation->has_key && text.length > 0)
-        return lines_refuse(lines, -EINVAL, "%s takes no key, not %s",
+        return lines_refuse(lines, -EINVAL, "%s takes no key; remove %s",
                             operation->word, lines_quote(text).text);
     if (text.length > KEYS_LENGTH_MAX)
         return lines_refuse(
-            lines, -EINVAL, "the key %s has %zu bytes; %d are allowed",
+            lines, -EINVAL, "the key %s has %zu bytes; give at most %d",
             lines_quote(text).text, text.length, KEYS_LENGTH_MAX);
     return operation->has_key ? queue_key(reader, text) : 0;
 }
@@ -213,10 +215,10 @@ static int read_deadline(struct reader *reader, struct text text,
         return text.length == 0
                    ? 0
                    : lines_refuse(&reader->lines, -EINVAL,
-                                  "%s takes no deadline, not %s",
+                                  "%s takes no deadline; remove %s",
                                   operation->word, lines_quote(text).text);
     if (text.length == 0)
-        return lines_refuse(&reader->lines, -EINVAL, "%s wants a deadline",
+        return lines_refuse(&reader->lines, -EINVAL, "%s needs a deadline",
                             operation->word);
     enum text_answer answer = text_number(text, &deadline);
     if (answer != TEXT_NUMBER)
@@ -254,7 +256,7 @@ static int read_fields(struct reader *reader, struct text line)
 
     if (count != FIELDS)
         return lines_refuse(&reader->lines, -EINVAL,
-                            "%u field%s instead of 4: %s", count,
+                            "the line has %u field%s; give 4: %s", count,
                             count == 1 ? "" : "s", columns);
     if (is_header(fields))
         return 0; /* again where a recording was begun anew */
@@ -268,18 +270,20 @@ static int read_tick(struct reader *reader, struct text text)
     uint64_t unit = 0;
 
     if (text_number(text, &unit) != TEXT_NUMBER || unit == 0)
+        return lines_refuse(
+            lines, -EINVAL,
+            "# tick is %s; give a whole number from 1 to %" PRIu64,
+            lines_quote(text).text, UINT64_MAX);
+    if (reader->file_unit != 0 && unit != reader->file_unit)
         return lines_refuse(lines, -EINVAL,
-                            "# tick wants a number from 1 to %" PRIu64
-                            ", not %s",
-                            UINT64_MAX, lines_quote(text).text);
-    if (reader->unit_said != 0 && unit != reader->unit_said)
-        return lines_refuse(lines, -EINVAL,
-                            "# tick was %" PRIu64 " before, not %" PRIu64,
-                            reader->unit_said, unit);
-    if (reader->unit_said == 0 && reader->trace->op_count > 0)
-        return lines_refuse(lines, -EINVAL,
-                            "# tick must stand before the first operation");
-    reader->unit_said = unit;
+                            "# tick is %" PRIu64 " here and %" PRIu64
+                            " before; give one number",
+                            unit, reader->file_unit);
+    if (reader->file_unit == 0 && reader->trace->op_count > 0)
+        return lines_refuse(
+            lines, -EINVAL,
+            "# tick follows an operation; put it before the first");
+    reader->file_unit = unit;
     if (!reader->is_unit_given)
         reader->trace->unit = unit;
     return 0;
@@ -338,7 +342,7 @@ static int read_any(struct reader *reader)
                          : read_lines(reader);
     if (answer == 0 && reader->trace->op_count == 0)
         return lines_refuse(&reader->lines, -EINVAL,
-                            "the file ends here without any operation");
+                            "the file has no operation");
     return answer;
 }
 

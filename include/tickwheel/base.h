@@ -1,11 +1,11 @@
 /*
  * base.h - types that several headers share.
  *
- * Here are the allocator of the caller, the states of a timer, and the work
- * that a wheel and a pool count.  Other headers include this one; a program
- * rarely has to.
+ * Here are the allocator of the caller, the states of a timer, the work that a
+ * wheel and a pool count, and the description of a broken invariant.  Other
+ * headers include this one; a program rarely has to.
  *
- * Threads: there is nothing here to call.
+ * Threads: the function that says *any thread* may be called by any thread.
  */
 #ifndef TICKWHEEL_BASE_H
 #define TICKWHEEL_BASE_H
@@ -50,7 +50,7 @@ enum tkw_state {
 };
 
 /* What a wheel or a pool has done since it was opened. */
-struct tkw_wheel_figures {
+struct tkw_wheel_stats {
     uint64_t armed;     /* armings begun; moving a timer continues its arming */
     uint64_t fired;     /* ended by a pop */
     uint64_t cancelled; /* ended by a cancel */
@@ -61,6 +61,64 @@ struct tkw_wheel_figures {
     uint64_t visits;  /* slots emptied because they came round */
     uint64_t stops;   /* advances that ended for lack of budget */
 };
+
+/* How `expected` of a struct tkw_fault bounds `found`. */
+enum tkw_bound {
+    TKW_EXACTLY,
+    TKW_AT_LEAST,
+    TKW_AT_MOST,
+};
+
+/* The slot of a fault that is in a level, but in no slot of it. */
+#define TKW_NO_SLOT UINT32_MAX
+
+/*
+ * A broken invariant: where it is, and which number is wrong.  The functions
+ * tkw_dial_find_fault(), tkw_wheel_find_fault(), tkw_pool_find_fault(),
+ * tkw_idle_find_fault() and tkw_purgatory_find_fault() store one:
+ *
+ *     struct tkw_fault fault;
+ *     char text[TKW_FAULT_TEXT_MAX];
+ *     if (tkw_wheel_find_fault(wheel, &fault)) {
+ *         tkw_fault_describe(&fault, text, sizeof text);
+ *         fprintf(stderr, "the wheel is broken: %s\n", text);
+ *     }
+ *
+ * A sound object stays sound whatever its caller does within the rules of its
+ * header.  A fault means that memory was overwritten, that a timer was freed
+ * while it was armed, that two threads used an object of one owner, or that the
+ * library has a bug.  `what` is for a person to read: its words may change
+ * between versions.
+ */
+struct tkw_fault {
+    const char *what;     /* the number that is wrong, in words; a string that
+                             is never freed */
+    uint32_t level;       /* 1 is the lowest; 0: the fault is in no level */
+    uint32_t slot;        /* within the level, or TKW_NO_SLOT */
+    uint64_t found;       /* the number.  Equal to `expected` where no number is
+                             wrong and `what` is a whole sentence */
+    uint64_t expected;    /* the number that the invariant asks for ... */
+    enum tkw_bound bound; /* ... or bounds `found` by */
+};
+
+/* Bytes that hold every description by tkw_fault_describe(). */
+#define TKW_FAULT_TEXT_MAX 256
+
+/*
+ * Write a description of `fault` in words to `text`, at most `size` bytes, the
+ * 0 that ends it included.  `text` may be NULL if `size` is 0.  Like snprintf()
+ * the function returns the length of the whole description, without the 0: a
+ * result of `size` or more says that the description was cut off.  Examples:
+ *
+ *     level 2, slot 17: occupancy bit of the slot is 0, expected 1
+ *     level 1: tick at which the current slot begins is 40, expected 20
+ *     deadline of a ready timer is 23, expected at most 22
+ *     a link between two ready timers is broken
+ *
+ * *Any thread*.
+ */
+TKW_EXPORT size_t tkw_fault_describe(const struct tkw_fault *fault, char *text,
+                                     size_t size);
 
 #ifdef __cplusplus
 }

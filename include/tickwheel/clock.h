@@ -1,20 +1,23 @@
 /*
- * clock.h - where a service gets its time from, and a clock to turn by hand.
+ * clock.h - the clock that a service reads, and a manual clock for tests.
  *
- * A service reads one of the system's clocks unless it is given one of yours.
- * The hand-turned clock is for tests of code that uses timers: an hour passes
- * when the test says so, and the test can wait until all that was due is done.
+ * A service reads a clock of the system unless its configuration names another
+ * one.  A manual clock is for tests of code that uses timers: its time changes
+ * only when the test advances it, and the test can wait until the service has
+ * run everything that is due.
  *
- *     struct tkw_hand *hand;
- *     tkw_hand_open(&hand, 0);
- *     struct tkw_service_config config = {.clock = tkw_hand_clock(hand)};
+ *     struct tkw_manual_clock *clock;
+ *     tkw_manual_clock_open(&clock, 0);
+ *     struct tkw_service_config config = {
+ *         .clock = tkw_manual_clock_source(clock),
+ *     };
  *     tkw_service_open(&service, &config);
  *     ...
- *     tkw_hand_turn(hand, 3600 * TKW_SECOND);
- *     tkw_hand_settle(hand);
+ *     tkw_manual_clock_advance(clock, 3600 * TKW_SECOND);
+ *     tkw_manual_clock_settle(clock);
  *
- * All times are in nanoseconds since whenever the clock says; UINT64_MAX is
- * never.
+ * A time is a number of nanoseconds since an origin that the clock chooses.
+ * UINT64_MAX means never.
  *
  * Threads: *any thread*, for everything in this header that does not say
  * *owner*.
@@ -50,83 +53,94 @@ TKW_INLINE uint64_t tkw_duration_ns(uint64_t count, uint64_t unit_ns)
 
 /* The clocks of the system. */
 enum tkw_clock_kind {
-    TKW_MONOTONIC, /* never steps; stands still while the machine sleeps */
-    TKW_BOOTTIME,  /* never steps; goes on while the machine sleeps */
-    TKW_WALL, /* since 1970; follows whoever sets it: what calendars want */
+    TKW_MONOTONIC, /* never set; stops while the machine is suspended */
+    TKW_BOOTTIME,  /* never set; runs on while the machine is suspended */
+    TKW_WALL,      /* the time of day, since 1970; can be set; for calendars */
 };
 
 /*
- * A clock of your own.  All functions may be called from any thread, but only
- * one thread at a time waits.  They are called with locks of the service held,
- * but for wait_until: they must not ask anything of it.
+ * A clock of your own.  `now`, `wait_until` and `wake` are required.  Any
+ * thread may call the functions, but only one thread at a time calls
+ * wait_until().  The service calls all but wait_until() with locks held: these
+ * functions must not call the service.
  */
 struct tkw_clock {
-    /* The time.  It may go back; see `is_wall`. */
+    /* Return the time.  It may go back; see `is_wall`. */
     uint64_t (*now)(void *context);
-    /* Return when that time has come (UINT64_MAX: never), or at once if wake()
-     * was called since the last wait ended, or for no reason. */
+    /* Block until `time_ns` (UINT64_MAX: for ever) or until wake() is called.
+     * Return at once if wake() was called since the last wait ended.  Returning
+     * early for other reasons is allowed. */
     void (*wait_until)(void *context, uint64_t time_ns);
-    /* End the wait under way, or if there is none, the next. */
+    /* End the current wait or, if no thread waits, the next one. */
     void (*wake)(void *context);
     void *context;
     /*
-     * Whether timers follow when time goes back: those that are pending then
-     * wait until their time has come again (those of equal times no longer in
-     * the order they were armed).  Otherwise time is taken to stand
-     * still until the clock has caught up.
+     * true: when the clock goes back, pending timers wait until their time
+     * comes again, and those of equal times lose their arming order.
+     * false: the service's time then stands still until the clock has caught
+     * up.
      */
     bool is_wall;
     /*
-     * For event loops; both or neither.  A descriptor that is readable from
-     * the time on that it was last aimed at (UINT64_MAX: never), and when the
-     * clock was set; aiming anew makes it unreadable until then.  Or a
-     * negative errno.
+     * For event loops; both or neither.  fd() always returns one descriptor,
+     * or a negative errno.  aim() makes it unreadable until `time_ns`
+     * (UINT64_MAX: for ever) or until the clock is set, and readable then.
      */
     int (*fd)(void *context);
     void (*aim)(void *context, uint64_t time_ns);
 };
 
-struct tkw_hand;
+struct tkw_manual_clock;
 
 /*
- * Make a clock that shows `now_ns` until it is turned.  It can be the clock of
- * one service, and must outlive it.  *Any thread*.  Returns 0 or -ENOMEM.
+ * Open a clock that shows `now_ns` until tkw_manual_clock_advance() or
+ * tkw_manual_clock_set() changes it.  It can be the clock of one service, and
+ * must outlive that service.  *Any thread*.  Returns 0 or -ENOMEM.
  */
-TKW_EXPORT int tkw_hand_open(struct tkw_hand **hand, uint64_t now_ns);
+TKW_EXPORT int tkw_manual_clock_open(struct tkw_manual_clock **clock,
+                                     uint64_t now_ns);
 
-/* Free it, when no service uses it any more.  NULL is fine.  *Owner*: nobody
- * else may use it meanwhile, and nobody afterwards. */
-TKW_EXPORT void tkw_hand_close(struct tkw_hand *hand);
+/* Free the clock.  Close the service that uses it first.  `clock` may be NULL:
+ * the call does nothing.  *Owner*: no other thread may use the clock during the
+ * call or after it. */
+TKW_EXPORT void tkw_manual_clock_close(struct tkw_manual_clock *clock);
 
-/* The clock, for a service's configuration. */
-TKW_EXPORT const struct tkw_clock *tkw_hand_clock(const struct tkw_hand *hand);
+/* Return the clock in the form that the configuration of a service takes.  It
+ * is valid until the manual clock is closed. */
+TKW_EXPORT const struct tkw_clock *
+tkw_manual_clock_source(const struct tkw_manual_clock *clock);
 
-/* Make timers follow when it is set back, or not (at first: not).  *Owner*:
- * before a service is opened with it. */
-TKW_EXPORT void tkw_hand_be_wall(struct tkw_hand *hand, bool is_wall);
+/* Set `is_wall` of the clock; see struct tkw_clock.  A new clock has false.
+ * *Owner*: before a service is opened with it. */
+TKW_EXPORT void tkw_manual_clock_set_wall(struct tkw_manual_clock *clock,
+                                          bool is_wall);
 
-/* The time it shows. */
-TKW_EXPORT uint64_t tkw_hand_now(struct tkw_hand *hand);
+/* Return the time that the clock shows. */
+TKW_EXPORT uint64_t tkw_manual_clock_now(struct tkw_manual_clock *clock);
 
-/* Turn it forward by so much, stopping at UINT64_MAX. */
-TKW_EXPORT void tkw_hand_turn(struct tkw_hand *hand, uint64_t ns);
+/* Move the time forward by `ns`, to UINT64_MAX at most. */
+TKW_EXPORT void tkw_manual_clock_advance(struct tkw_manual_clock *clock,
+                                         uint64_t ns);
 
-/* Set it, forward or back. */
-TKW_EXPORT void tkw_hand_set(struct tkw_hand *hand, uint64_t now_ns);
+/* Set the time, forward or back. */
+TKW_EXPORT void tkw_manual_clock_set(struct tkw_manual_clock *clock,
+                                     uint64_t now_ns);
 
 /*
- * Wait until the service's driver sleeps again: then all callbacks that were
- * due have returned, or if they run elsewhere, were handed over, as far as
- * there was room.  Without a driver, or once the service was stopped, there is
- * nothing to wait for, and this never returns; nor does it inside of a
- * callback.  *Any thread, not in a callback*.
+ * Wait until the driver of the service sleeps again.  By then all callbacks
+ * that were due have returned; callbacks that run on workers or by `submit`
+ * were handed over, as far as there was room.  *Any thread, not in a callback*.
  *
- * Callbacks on workers may still be running then, and a repeating one misses
- * what is turned meanwhile.  Wait for them by a semaphore; or have no workers
- * in the test but a `submit` that calls tkw_job_run() at once: then all has run
- * when this returns.
+ * The call never returns if the service has no driver or was stopped, or if a
+ * callback of the service makes it.
+ *
+ * Callbacks on workers may still be running when the call returns, and a
+ * repeating timer misses the periods that the test advances over meanwhile.
+ * Wait for such callbacks by a semaphore; or configure no workers but a
+ * `submit` that calls tkw_job_run() at once: then every callback has returned
+ * when this call does.
  */
-TKW_EXPORT void tkw_hand_settle(struct tkw_hand *hand);
+TKW_EXPORT void tkw_manual_clock_settle(struct tkw_manual_clock *clock);
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,13 @@
 /*
- * dial.h - where on the clock face: geometry, placement, which slot is next.
+ * dial.h - the geometry of a timing wheel: levels, slots and ticks.
  *
- * A dial is the part every timing wheel shares.  It knows the levels, their
- * slots, the current tick and which slots are occupied; it holds no timers.
- * Level 1 has slots of one tick; a slot of level n+1 is as long as all slots
- * of level n together.  A deadline is filed in the lowest level whose window
- * reaches it, and falls to a lower level when its slot comes round:
+ * Every timing wheel of this library has a dial.  A dial knows the levels,
+ * their slots, the current tick, and which slots are occupied.  It holds no
+ * timers.  A slot of level 1 is one tick long.  A slot of level n+1 is as long
+ * as all slots of level n together.  The *hand* of a level is the slot that
+ * contains the current tick.  A deadline is filed in the lowest level in which
+ * its slot is fewer than `size` slots after the hand.  When the hand reaches
+ * that slot, the deadline falls to a lower level:
  *
  *     sizes {20, 20, 20}, now 0, deadline 445
  *
@@ -13,13 +15,12 @@
  *     level 2, slot 2    covers 440..459    falls at 440
  *     level 1, slot 5    covers 445         due at 445
  *
- * Most programs need from here only `tkw_tick`, `struct tkw_geometry` and the
- * rounding functions; the wheel does the rest.  `struct tkw_dial` is public
- * for those who draw, simulate or explain: it is the part of this library that
- * may change between versions.
+ * Most programs need only `tkw_tick`, `struct tkw_geometry` and the rounding
+ * functions of this header; the wheel does the rest.  `struct tkw_dial` is for
+ * programs that draw, simulate or explain a wheel.  It may change between
+ * versions.
  *
- * Time is a number that the caller passes in: nothing here reads a clock,
- * allocates, locks or calls back.
+ * No function of this header reads a clock, allocates, locks or calls back.
  *
  * Threads: *owner* - one thread at a time, for everything in this header that
  * does not say *any thread*.
@@ -31,33 +32,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tickwheel/export.h>
+#include <tickwheel/base.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A point on the wheel's time line, or a distance on it. */
+/* A point in the time of a wheel, or a distance between two. */
 typedef uint64_t tkw_tick;
 
-/* The largest tick, and the only deadline that never comes. */
+/* The largest tick.  A timer with this deadline never expires. */
 #define TKW_NEVER UINT64_MAX
 
-/* Sizes a geometry can give, and levels that reach the end of 64-bit time. */
+/* The most sizes of a geometry, and the most levels of a dial. */
 #define TKW_SIZES_MAX 16
 #define TKW_LEVELS_MAX 64
 
-/* Slots of all levels together: more is refused. */
+/* The most slots of a dial, of all levels together. */
 #define TKW_SLOTS_MAX (UINT32_C(1) << 28)
 
 /*
- * What happens to deadlines past the last level given.
+ * How a dial treats deadlines that are past the last level of its geometry.
  *
- * TKW_GROW adds levels of the last size, as many as 64-bit time needs; a level
- * costs nothing but its slots until something is filed there.
+ * TKW_GROW adds levels of the last size until they cover 64-bit time.  A level
+ * in which no timer is filed costs only the memory of its slots.
  *
- * TKW_ROUNDS keeps such deadlines in the last level: the hand passes over them
- * once a turn until theirs has come.  With one level this is the hashed wheel.
+ * TKW_ROUNDS files these deadlines in the last level.  The hand passes over
+ * their timers once a turn, which is `size` slots, until the slot of their own
+ * turn.  With one level this is the hashed wheel.
  */
 enum tkw_beyond {
     TKW_GROW,
@@ -65,8 +67,8 @@ enum tkw_beyond {
 };
 
 /*
- * The shape of a dial.  All zero means the default: sizes {128, 512, 64},
- * growing.  No sizes but TKW_ROUNDS means the default sizes, going round.
+ * The shape of a dial.  No sizes means the default sizes {128, 512, 64}, with
+ * `beyond` as given.  All zero is the default geometry.
  *
  *     struct tkw_geometry kafka = {.sizes = {20}};
  *     struct tkw_geometry clock = {.sizes = {60, 60, 12}};
@@ -78,22 +80,22 @@ struct tkw_geometry {
     enum tkw_beyond beyond;
 };
 
-/* A cell of the dial, as told by tkw_dial_where(). */
+/* The slot for a deadline, as tkw_dial_where() returns it. */
 struct tkw_spot {
-    uint32_t level;      /* 1 is the lowest; 0 means due now, in no slot */
+    uint32_t level;      /* 1 is the lowest; 0: in no slot, because it is due */
     uint32_t slot;       /* 0 to size-1 within the level */
-    tkw_tick expiration; /* the tick at which the slot begins */
+    tkw_tick expiration; /* when the slot begins; level 0: the deadline */
     uint64_t rounds;     /* whole turns of the level until then */
 };
 
 /* One level.  All fields are read-only. */
 struct tkw_level {
     tkw_tick tick;       /* length of a slot, in ticks */
-    tkw_tick start;      /* where the current slot begins */
-    uint64_t hand;       /* the current slot: start / tick */
-    uint64_t *occupancy; /* private: a bit a slot, and summaries above */
-    uint32_t size;       /* slots */
-    uint32_t first;      /* number of this level's slot 0 among all slots */
+    tkw_tick start;      /* the tick at which the current slot begins */
+    uint64_t hand;       /* the current slot, counted from tick 0 */
+    uint64_t *occupancy; /* private: one bit per slot, and summaries */
+    uint32_t size;       /* the number of slots */
+    uint32_t first;      /* the number of this level's slot 0 among all slots */
     uint32_t size_mask;  /* private: size-1 where size is a power of two */
     uint8_t tick_shift;  /* private: log2(tick), or TKW_NO_SHIFT */
 };
@@ -101,9 +103,9 @@ struct tkw_level {
 /* Private. */
 #define TKW_NO_SHIFT UINT8_MAX
 
-/* All fields are read-only. */
+/* A dial.  All fields are read-only. */
 struct tkw_dial {
-    tkw_tick now;
+    tkw_tick now;  /* the current tick */
     uint64_t busy; /* bit i is set: level i+1 has an occupied slot */
     uint32_t level_count;
     uint32_t slot_count;
@@ -114,77 +116,94 @@ struct tkw_dial {
 };
 
 /*
- * Say what is wrong with a geometry, in words fit for an error message, or
- * return NULL if a dial can be made of it.  NULL stands for the default.
+ * Return a short static text that describes an error in `geometry`, or NULL if
+ * there is none.  A `geometry` of NULL is the default.  *Any thread*.
  *
- * Wrong are: a size of 1, a size after the 0 that ends the list, an unknown
- * `beyond`, slots that lie wholly past the end of 64-bit time, and more than
- * TKW_SLOTS_MAX slots in all.  *Any thread*.
+ * Errors are
+ *   - a size of 1;
+ *   - a size after the 0 that ends the list;
+ *   - an unknown `beyond`;
+ *   - slots that lie wholly past the end of 64-bit time;
+ *   - more than TKW_SLOTS_MAX slots in all.
  */
 TKW_EXPORT const char *tkw_geometry_fault(const struct tkw_geometry *geometry);
 
-/*
- * Return how many 64-bit words of occupancy a dial of this geometry needs, or
- * 0 if the geometry is wrong.  For engines: a dial to ask needs none.  *Any
- * thread*.
- */
+/* Return the number of 64-bit words that a dial of `geometry` needs to store
+ * which slots are occupied, or 0 if the geometry is wrong.  *Any thread*. */
 TKW_EXPORT size_t tkw_dial_words(const struct tkw_geometry *geometry);
 
 /*
- * Set up `dial` at the tick `start`, which may be any.  `words` is the
- * caller's memory, tkw_dial_words() of it, in use as long as the dial is; NULL
- * makes a dial that answers where() but on which nothing can be occupied.
+ * Make a dial with the current tick `start` in `*dial`.  `words` is memory of
+ * yours for tkw_dial_words() words, which must exist as long as the dial.  With
+ * NULL no slot can be occupied, which is enough for tkw_dial_where().
  *
- * Returns 0, or -EINVAL if the geometry is wrong, leaving `dial` untouched.
+ * Returns 0, or leaves `*dial` as it is and returns -EINVAL if the geometry is
+ * wrong.
  */
 TKW_EXPORT int tkw_dial_init(struct tkw_dial *dial,
                              const struct tkw_geometry *geometry,
                              tkw_tick start, uint64_t *words);
 
 /*
- * Tell where a deadline would be filed now, without filing anything.  Costs
- * O(levels) at worst.  (TKW_NEVER, too, has a place on the dial; a wheel keeps
- * timers armed for it aside.)
+ * Return the slot in which a deadline would be filed now.  The dial does not
+ * change.  O(levels) at worst.  TKW_NEVER has a slot, too, but wheels keep
+ * timers with this deadline elsewhere.
  */
 TKW_EXPORT struct tkw_spot tkw_dial_where(const struct tkw_dial *dial,
                                           tkw_tick deadline);
 
 /*
- * Tell when the next occupied slot begins: never later than the earliest
- * deadline filed.  TKW_NEVER if no slot is occupied.  O(levels).  While a tick
- * of a wheel is unfinished it says nothing of that: ask tkw_wheel_next().
+ * Return the tick at which the next occupied slot begins, or TKW_NEVER if no
+ * slot is occupied.  It is never after the earliest deadline filed.  O(levels).
+ * For the dial of a wheel call tkw_wheel_next(), which includes ready timers
+ * and an unfinished tick.
  */
 TKW_EXPORT tkw_tick tkw_dial_next(const struct tkw_dial *dial);
 
-/* Tell whether a slot of a level (1 is the lowest) is occupied. */
+/* Return whether a slot of a level (1 is the lowest) is occupied.  The dial
+ * must have the level and the slot. */
 TKW_EXPORT bool tkw_dial_is_occupied(const struct tkw_dial *dial,
                                      uint32_t level, uint32_t slot);
 
 /*
- * Move the dial to `now`.  Only for dials that stand alone: a wheel turns its
- * own.  Time standing still is fine; back is a bug.
+ * Advance the dial to the tick `now`, which may be the current one.  An earlier
+ * `now` is a bug.  Do not advance the dial of a wheel or a pool.
  */
 TKW_EXPORT void tkw_dial_turn(struct tkw_dial *dial, tkw_tick now);
 
-/* Compare the dial with what can be derived anew, and say whether it holds. */
+/*
+ * Verify all invariants of the dial, and return whether they hold; for tests
+ * and debug assertions.  O(slots).
+ */
 TKW_EXPORT bool tkw_dial_check(const struct tkw_dial *dial);
 
 /*
- * The tick `delay` after `now`; TKW_NEVER where the sum would pass it.
+ * Like tkw_dial_check(), but return true if an invariant is broken, and
+ * describe the first one found in `*fault` (see base.h).  If none is broken,
+ * `*fault` stays as it is.
+ */
+TKW_EXPORT bool tkw_dial_find_fault(const struct tkw_dial *dial,
+                                    struct tkw_fault *fault);
+
+/*
+ * Return the tick `delay` after `now`, or TKW_NEVER if the sum is larger.  *Any
+ * thread*.
  *
- * For time that is counted in ticks.  A delay that begins at a reading of a
- * finer clock must be added to that reading, and the sum rounded up:
- * tkw_tick_deadline(clock + delay, unit).  To add it to the tick the reading
- * lies in would be up to a tick early.  *Any thread*.
+ * The function is for time that is counted in ticks.  If your clock is finer
+ * than a tick, add the delay to the clock's time and round the sum up:
+ * tkw_tick_deadline(clock + delay, unit).  tkw_tick_after(tkw_tick_now(clock,
+ * unit), ...) would be up to a tick early.
  */
 TKW_EXPORT tkw_tick tkw_tick_after(tkw_tick now, tkw_tick delay);
 
 /*
- * Convert a time in any unit to ticks of `unit` of them.  The clock's reading
- * is rounded down (tick 6 has begun at 123 if ticks are 20 long), a deadline
- * is rounded up: that way nothing fires before its time.  The largest time of
- * all is TKW_NEVER as a deadline, whatever the unit.  A `unit` of 0 is a bug.
- * *Any thread*.
+ * Convert `time` to ticks that are `unit` long.  Both arguments are in one unit
+ * of your choice, nanoseconds for example.  *Any thread*.
+ *
+ * tkw_tick_now() is for the time of a clock, and rounds down: with ticks of 20,
+ * the time 123 is in tick 6.  tkw_tick_deadline() is for a deadline, and rounds
+ * up, so that no timer expires early; UINT64_MAX becomes TKW_NEVER.  A `unit`
+ * of 0 is a bug.
  */
 TKW_EXPORT tkw_tick tkw_tick_now(uint64_t time, uint64_t unit);
 TKW_EXPORT tkw_tick tkw_tick_deadline(uint64_t time, uint64_t unit);

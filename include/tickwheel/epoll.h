@@ -1,10 +1,10 @@
 /*
- * epoll.h - timers of a service in an epoll loop of yours.
+ * epoll.h - timers of a service in your epoll loop.
  *
- * The service's descriptor is watched with your others, and what is due is
- * called where you say so, in the loop's thread: callbacks may use what the
- * loop uses, without a lock.  Timers are armed, cancelled and moved as always,
- * by any thread: the loop is woken when it must be.
+ * Your epoll instance watches the service's descriptor.  When it is readable,
+ * you call tkw_service_run(), and the loop's thread calls the callbacks that
+ * are due.  So callbacks may use the loop's data without a lock.  Any thread
+ * may arm, cancel and move timers; the service wakes the loop if needed.
  *
  *     struct tkw_service_config config = {.driver = TKW_DRIVER_NONE};
  *     error = tkw_service_open(&service, &config);
@@ -24,18 +24,18 @@
  *     tkw_service_close(service, NULL, NULL);
  *
  * Call tkw_service_run() after the loop has served all events, as above: a
- * timer's callback may free a connection whose event comes later in `events`.
+ * callback may free a connection whose event comes later in `events`.
  *
- * Bound what one wake-up calls, as above: then many that are due at once do not
- * keep the loop from its other events.  What is left keeps the descriptor
- * readable.  No timeout of epoll_wait() is needed, and none is as exact.
+ * Give tkw_service_run() a budget, as above, so that many due timers do not
+ * delay other events.  The descriptor stays readable while timers are due.
+ * epoll_wait() needs no timeout for timers.
  *
- * Promises: those of service.h; and a loop that has nothing to do sleeps,
- * however many timers are pending.
+ * Promises: those of service.h; and an idle loop sleeps, with any number of
+ * pending timers.
  *
- * Threads: *any thread*; but let one loop in one thread do the running: in a
- * second one tkw_service_run() says -EBUSY.  A loop inside a callback that it
- * has called runs no timers, and sleeps.
+ * Threads: *any thread*; but call tkw_service_run() in one thread only: during
+ * one call, a second thread gets -EBUSY.  A loop that runs inside a timer's
+ * callback calls no timers, and sleeps.
  */
 #ifndef TICKWHEEL_EPOLL_H
 #define TICKWHEEL_EPOLL_H
@@ -50,13 +50,15 @@ extern "C" {
 #endif
 
 /*
- * Have `epoll` tell, with `data`, when tkw_service_run() should be called,
- * until tkw_epoll_remove(): call that before the service is closed, or close
- * `epoll`.
+ * Add the service's descriptor to `epoll`: epoll_wait() then reports an EPOLLIN
+ * event with `data` when tkw_service_run() should be called.  Call
+ * tkw_epoll_remove(), or close `epoll`, before you close the service.
  *
- * Returns 0, or with nothing changed what tkw_service_fd() does: -EINVAL if the
- * service has a driver, for one; or what epoll_ctl() says: -EEXIST if it was
- * added already, -EBADF, -EINVAL, -ENOMEM, -ENOSPC.
+ * Returns 0, or changes nothing and returns an error of tkw_service_fd(), such
+ * as -EINVAL if the service has a driver, or of epoll_ctl():
+ *   -EEXIST  the service was added to `epoll` before;
+ *   -EBADF, -EINVAL  `epoll` is not an epoll descriptor;
+ *   -ENOMEM, -ENOSPC  the kernel has no memory, or too many watches.
  */
 TKW_INLINE int tkw_epoll_add(struct tkw_service *service, int epoll,
                              epoll_data_t data)
@@ -71,12 +73,11 @@ TKW_INLINE int tkw_epoll_add(struct tkw_service *service, int epoll,
 }
 
 /*
- * Have it tell no longer.  Fine in a callback, too; but an event that
- * epoll_wait() has brought already is still in your hands.  What is pending
- * stays so.
+ * Remove the service's descriptor from `epoll`.  Pending timers stay pending.
+ * An event that epoll_wait() has returned before stays in your array.
  *
- * Returns 0, or with nothing changed -ENOENT if it was not added, or the other
- * errors of tkw_epoll_add().
+ * Returns 0, or changes nothing and returns -ENOENT if the service was not
+ * added, or another error of tkw_epoll_add().
  */
 TKW_INLINE int tkw_epoll_remove(struct tkw_service *service, int epoll)
 {

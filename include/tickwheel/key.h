@@ -1,17 +1,19 @@
 /*
- * key.h - what connections, requests and the like are known by: a number of 64
- * bits, or any bytes.
+ * key.h - keys: a 64-bit number or a string of bytes that names a connection, a
+ * request or another object of yours.
  *
  *     tkw_idle_touch(idle, tkw_key_number(connection->id), now);
  *     tkw_idle_touch(idle, tkw_key_text("alice"), now);
  *
- * A number and bytes are never the same key.  Bytes are copied where a key is
- * kept; you need them only for the call.  Where they are handed out a 0 follows
- * them, so that text can be used as such.  The address of your object, made a
- * number, is a fine key as well: what is handed out later leads back to it.
+ * Promises:
+ *   - a number and a string of bytes are never equal;
+ *   - a function that stores a key copies its bytes: you may free yours after
+ *     the call;
+ *   - bytes that the library returns are followed by a 0, as C strings are;
+ *   - the library hashes keys with a secret, so that an attacker cannot choose
+ *     keys that collide.
  *
- * Keys may come from strangers: where they are looked up they are hashed with
- * a secret, so that nobody can choose keys that collide.
+ * The address of your object, cast to a number, can be its key.
  *
  * Threads: *any thread*.
  */
@@ -30,25 +32,27 @@ extern "C" {
 
 /* A key; make one by the functions below. */
 struct tkw_key {
-    const void *bytes; /* NULL: the number is the key ... */
-    uint64_t number;   /* ... else so many bytes are; less than 2^31 */
+    const void *bytes; /* NULL: the key is `number` */
+    uint64_t number;   /* else the number of bytes, less than 2^31 */
 };
 
-/* Any number is a key, 0 as well. */
+/* Return the key of a number.  Any number is valid, also 0. */
 TKW_INLINE struct tkw_key tkw_key_number(uint64_t number)
 {
     struct tkw_key key = {NULL, number};
     return key;
 }
 
-/* No bytes at all are a key as well, whatever the pointer. */
+/* Return the key of `count` bytes.  With a `count` of 0, `bytes` may be
+ * NULL. */
 TKW_INLINE struct tkw_key tkw_key_bytes(const void *bytes, size_t count)
 {
     struct tkw_key key = {bytes != NULL ? bytes : "", count};
     return key;
 }
 
-/* Text, without the 0 that ends it; not NULL. */
+/* Return the key of a C string, without its final 0.  `text` must not be
+ * NULL. */
 TKW_INLINE struct tkw_key tkw_key_text(const char *text)
 {
     struct tkw_key key = {text, strlen(text)};

@@ -1,11 +1,11 @@
 /*
  * libevent.h - timers of a service in a libevent loop.
  *
- * The loop watches the service's descriptor and calls what is due, in its own
- * thread: callbacks may use the event base and its events.  Timers are armed,
- * cancelled and moved as always, by any thread: the loop is woken when it must
- * be, and evthread_use_pthreads() is not needed for that.  However many there
- * are, to the loop they are one event.
+ * The loop watches the service's descriptor and calls the callbacks that are
+ * due, in its own thread.  So callbacks may use the event base and its events.
+ * Any thread may arm, cancel and move timers; the service wakes the loop if
+ * needed, without evthread_use_pthreads().  All timers of a service together
+ * are one event of the loop.
  *
  *     struct tkw_service_config config = {.driver = TKW_DRIVER_NONE};
  *     error = tkw_service_open(&service, &config);
@@ -18,13 +18,15 @@
  *     tkw_event_close(&timers);
  *     tkw_service_close(service, NULL, NULL);
  *
- * Promises: those of service.h; a loop that has nothing to do sleeps; and one
- * wake-up calls at most `budget` timers: then the loop sees to its other
- * events, and comes back for the rest.  A loop that is run inside of a
- * callback that it has called runs no timers, and sleeps.
+ * Promises, beyond those of service.h:
+ *   - an idle loop sleeps;
+ *   - one wake-up calls at most `budget` callbacks.  Then the loop serves its
+ *     other events before it calls the rest.
  *
- * While it is open, with timers or without, event_base_dispatch() has something
- * to wait for and does not return by itself.
+ * Caveats:
+ *   - a loop that runs inside a timer's callback calls no timers, and sleeps;
+ *   - event_base_dispatch() does not return by itself while a `struct
+ *     tkw_event` is open, also without timers.
  *
  * Threads: *owner* - open and close in the loop's thread, or while it does not
  * run.
@@ -42,12 +44,13 @@
 extern "C" {
 #endif
 
-/* It must stay at its address until it was closed. */
+/* Connects a service to a loop.  It must stay at its address until it is
+ * closed. */
 struct tkw_event {
-    struct event *event;         /* read-only; to give it a priority, say */
+    struct event *event;         /* read-only; for event_priority_set() */
     struct tkw_service *service; /* read-only */
-    int budget; /* public: timers called for one wake-up, 0 or less: all that
-                   are due; open says 256 */
+    int budget; /* public: the most callbacks in one wake-up; open sets 256; 0
+                   or less: no limit */
 };
 
 /* Private. */
@@ -57,18 +60,19 @@ static inline void tkw_event_on_readable(evutil_socket_t fd, short what,
     const struct tkw_event *event = (const struct tkw_event *)context;
     (void)fd;
     (void)what;
-    /* A callback may close and free it: it is not touched afterwards. */
+    /* A callback may close and free `*event`: do not use it after this. */
     (void)tkw_service_run(event->service,
                           event->budget > 0 ? event->budget : 0);
 }
 
 /*
- * Let the loop of `base` call the service's timers, those armed before
- * included.
+ * Connect the service to the loop of `base`, which then calls its timers, also
+ * those armed before.
  *
- * Returns 0, or with nothing changed but `*event` what tkw_service_fd() does:
- * -EINVAL if the service has a driver, for one; or -ENOMEM, or whatever else
- * event_add() left in errno.
+ * Returns 0, or changes nothing but `*event` and returns
+ *   -EINVAL  the service has a driver;
+ *   -ENOMEM  there is no memory;
+ *   others   see tkw_service_fd(), or as errno after event_add().
  */
 static inline int tkw_event_open(struct tkw_event *event,
                                  struct event_base *base,
@@ -92,11 +96,11 @@ static inline int tkw_event_open(struct tkw_event *event,
 }
 
 /*
- * Let the loop call no more of them; those pending stay so.  From now on the
- * service may be closed.
+ * Disconnect the service from the loop.  Pending timers stay pending.  You may
+ * free `*event` and close the service when the call has returned.
  *
- * Fine in a callback, too; timers that are due may still be called then, until
- * the loop goes on: tkw_service_stop() prevents it.
+ * In a callback, timers that are due may still be called before the loop goes
+ * on; tkw_service_stop() prevents it.
  */
 static inline void tkw_event_close(struct tkw_event *event)
 {

@@ -1,10 +1,10 @@
 /*
  * libuv.h - timers of a service in a libuv loop.
  *
- * The loop watches the service's descriptor and calls what is due, in its own
- * thread: callbacks may use the loop and its handles.  Timers are armed,
- * cancelled and moved as always, by any thread: the loop is woken when it must
- * be.  However many there are, to the loop they are one handle.
+ * The loop watches the service's descriptor and calls the callbacks that are
+ * due, in its own thread.  So callbacks may use the loop and its handles.  Any
+ * thread may arm, cancel and move timers; the service wakes the loop if needed.
+ * All timers of a service together are one handle of the loop.
  *
  *     struct tkw_service_config config = {.driver = TKW_DRIVER_NONE};
  *     error = tkw_service_open(&service, &config);
@@ -18,29 +18,28 @@
  *     tkw_service_close(service, NULL, NULL);
  *     uv_run(loop, UV_RUN_DEFAULT);
  *
- * And then `timers` is yours again.
+ * After the last uv_run() you may free `timers`.
  *
- * Promises: those of service.h; a loop that has nothing to do sleeps; and one
- * wake-up calls at most `budget` timers: then the loop sees to its other
- * handles, and comes back for the rest.  A loop that is run inside of a
- * callback that it has called runs no timers, and sleeps.
+ * Promises, beyond those of service.h:
+ *   - an idle loop sleeps;
+ *   - one wake-up calls at most `budget` callbacks.  Then the loop serves its
+ *     other handles before it calls the rest.
  *
- * What differs from uv_timer_t:
- *   - libuv calls its timers in a phase of their own, at the beginning of a
- *     turn of the loop (and after polling).  Here a poll handle calls them, so
- *     they run in the poll phase: after prepare callbacks, among the callbacks
- *     of other descriptors, and before check callbacks;
- *   - a timer that arms itself with a delay of 0 is called once in each turn of
- *     the loop, as in libuv;
- *   - uv_run() with UV_RUN_ONCE can return though no timer was called: the loop
+ * Differences from uv_timer_t:
+ *   - callbacks run in the poll phase of the loop: after prepare callbacks,
+ *     among the callbacks of other descriptors, before check callbacks;
+ *   - uv_run() with UV_RUN_ONCE can return though it called no timer: the loop
  *     also wakes up to move timers to a lower level of their wheel.  Call it
- *     again until what you wait for has happened.
+ *     again until your event has happened.
+ * As in libuv, a timer that arms itself with a delay of 0 is called once in
+ * each turn of the loop.
  *
- * The loop is alive while it is open, with timers or without:
- * uv_unref((uv_handle_t *)&timers.poll) if it should not be.
- *
- * uv.h needs the names of POSIX: with -std=c11 define _POSIX_C_SOURCE as
- * 200809L before anything is included.
+ * Caveats:
+ *   - a loop that runs inside a timer's callback calls no timers, and sleeps;
+ *   - an open `struct tkw_uv` keeps the loop alive, also without timers; call
+ *     uv_unref((uv_handle_t *)&timers.poll) to prevent it;
+ *   - uv.h needs names of POSIX: with -std=c11, define _POSIX_C_SOURCE as
+ *     200809L before the first include.
  *
  * Threads: *owner* - the loop's thread opens and closes.
  */
@@ -57,15 +56,16 @@ extern "C" {
 
 struct tkw_uv;
 
-/* Told that a `struct tkw_uv` is its owner's again. */
+/* Called by the loop when `*uv` is closed and you may free it. */
 typedef void tkw_uv_closed(struct tkw_uv *uv);
 
-/* It must stay at its address until it was closed. */
+/* Connects a service to a loop.  It must stay at its address until it is
+ * closed. */
 struct tkw_uv {
     uv_poll_t poll;              /* read-only */
     struct tkw_service *service; /* read-only */
-    int budget; /* public: timers called for one wake-up, 0 or less: all that
-                   are due; open says 256 */
+    int budget; /* public: the most callbacks in one wake-up; open sets 256; 0
+                   or less: no limit */
     void *data; /* public: yours */
     tkw_uv_closed *closed; /* private */
 };
@@ -88,11 +88,13 @@ static inline void tkw_uv_on_close(uv_handle_t *handle)
 }
 
 /*
- * Let `loop` call the service's timers, those armed before included.
+ * Connect the service to `loop`, which then calls its timers, also those armed
+ * before.
  *
- * Returns 0, or with nothing changed but `*uv` what tkw_service_fd() does:
- * -EINVAL (which is UV_EINVAL) if the service has a driver, for one; or what
- * uv_poll_init() says: UV_EEXIST if the loop has the service already.
+ * Returns 0, or changes nothing but `*uv` and returns
+ *   UV_EINVAL  the service has a driver;
+ *   UV_EEXIST  the service is connected to the loop already;
+ *   others     see tkw_service_fd() and uv_poll_init().
  */
 static inline int tkw_uv_open(struct tkw_uv *uv, uv_loop_t *loop,
                               struct tkw_service *service)
@@ -107,18 +109,18 @@ static inline int tkw_uv_open(struct tkw_uv *uv, uv_loop_t *loop,
     uv->service = service;
     uv->budget = 256;
     uv->closed = NULL;
-    /* It fails if another handle has the descriptor, and none has: init looked
-     * for that. */
+    /* It fails only if another handle has the descriptor: uv_poll_init() has
+     * excluded that. */
     return uv_poll_start(&uv->poll, UV_READABLE, tkw_uv_on_readable);
 }
 
 /*
- * Let the loop call no more of them; those pending stay so.  From now on the
- * service may be closed; `*uv` is yours again when the loop has called `closed`
- * (may be NULL), never before this returns.
+ * Disconnect the service from the loop.  Pending timers stay pending.  You may
+ * close the service when the call has returned, and free `*uv` when the loop
+ * has called `closed` (may be NULL), in a later turn.
  *
- * Fine in a callback, too; timers that are due may still be called then, until
- * the loop goes on: tkw_service_stop() prevents it.
+ * In a callback, timers that are due may still be called before the loop goes
+ * on; tkw_service_stop() prevents it.
  */
 static inline void tkw_uv_close(struct tkw_uv *uv, tkw_uv_closed *closed)
 {

@@ -1,16 +1,18 @@
 /*
- * monitor.h - who has not been heard of for a while?  In real time, for any
+ * monitor.h - report keys that were silent for too long: in real time, from any
  * thread.
  *
- * A monitor is the tracker of idle.h, in shards with a lock each, driven by a
- * service: touch keys from any thread; those gone silent are handed to your
- * function, in batches.
+ * A monitor holds keys: of connections, sessions, devices.  Any thread touches
+ * a key when it receives something from it.  If a key is not touched for its
+ * limit, the monitor removes it and passes it to your function on_silent().  A
+ * monitor is the tracker of idle.h in shards with a lock each.  It has no
+ * thread: a service drives it.
  *
- *     static void hang_up(void *server, const struct tkw_silent *silent,
+ *     static void hang_up(void *server, const struct tkw_idle_key *keys,
  *                         size_t count)
  *     {
  *         for (size_t i = 0; i < count; i++)
- *             disconnect(server, silent[i].key.number);
+ *             disconnect(server, keys[i].key.number);
  *     }
  *
  *     struct tkw_monitor *monitor;
@@ -26,16 +28,16 @@
  *     tkw_monitor_close(monitor);
  *
  * Promises, beyond those of idle.h:
- *   - a key is handed out once, and then no longer held: to touch it again adds
- *     it again, and touch says so;
- *   - on_silent runs with no lock held; it may call anything but close, and
- *     returns (no C++ exception gets out of it);
- *   - nothing wakes up while no key can have gone silent (but maybe once for a
- *     key that was forgotten).
+ *   - each key is reported once, and then no longer held.  Touching it again
+ *     adds it again;
+ *   - on_silent() runs with no lock held.  It may call all functions but close;
+ *   - a monitor without keys causes no wake-ups, but for a few that forgotten
+ *     keys leave behind.
  *
- * Each shard has about 1.25 MB, most of it untouched while there are few keys.
- * By the service's clock; a wall clock that is set back makes keys silent later
- * than they are.
+ * Limits:
+ *   - each shard allocates about 1.25 MB, most of it untouched while there are
+ *     few keys;
+ *   - if a wall clock is set back, keys are reported late.
  *
  * Threads: each function says *any thread* or *owner*.
  */
@@ -49,48 +51,49 @@
 extern "C" {
 #endif
 
-/* The most keys that on_silent is given at once. */
+/* The most keys that one call of on_silent() gets. */
 #define TKW_SILENT_MAX 64
 
 /*
- * Called with keys that have gone silent, 1 to TKW_SILENT_MAX of them; their
- * bytes are valid until it returns.  Where the configuration's executor has it
- * run; for several shards at once if that has several threads.
+ * Called with `count` silent keys, 1 to TKW_SILENT_MAX.  Their bytes are valid
+ * until the function returns.  The executor of the configuration calls it; if
+ * that has several threads, at the same time for several shards.
  */
-typedef void tkw_on_silent(void *context, const struct tkw_silent *silent,
+typedef void tkw_on_silent(void *context, const struct tkw_idle_key *keys,
                            size_t count);
 
-/* Zero means the default, but for on_silent. */
+/* Zero means the default for every field but on_silent. */
 struct tkw_monitor_config {
-    struct tkw_idle_config idle; /* its start_ns must be 0: it is now; its
-                                    allocator must be fit for any thread; its
-                                    keys_max is for all shards together */
-    tkw_on_silent *on_silent;    /* must be given */
+    struct tkw_idle_config idle; /* start_ns must be 0; any thread may call the
+                                    allocator; keys_max is for all shards
+                                    together */
+    tkw_on_silent *on_silent;    /* required */
     void *context;               /* for on_silent */
-    uint32_t shards;             /* up to TKW_SHARDS_MAX; 0: four for each
-                                    processor, up to that */
+    uint32_t shards;             /* 0: four for each processor, up to
+                                    TKW_SHARDS_MAX */
     enum tkw_executor executor;  /* where on_silent runs; as for timers */
     uint64_t reserved[4];        /* must be 0 */
 };
 
 struct tkw_monitor;
 
-/* Say what is wrong with a configuration, in a few words; NULL: nothing, in
- * itself: whether the service has the executor only open sees.  *Any
+/* Return a short static text that describes an error in `config`, or NULL if
+ * there is none.  Only open checks that the service has the executor.  *Any
  * thread*. */
 TKW_EXPORT const char *
 tkw_monitor_config_fault(const struct tkw_monitor_config *config);
 
 /*
- * Open a monitor on a service, which must outlive it.  The configuration must
- * be there: nobody can guess on_silent.  *Any thread*.
+ * Open a monitor on a service, which must outlive the monitor.  `config` must
+ * not be NULL.  *Any thread*.
  *
- * Returns 0 and the monitor in `*monitor`, or with `*monitor` untouched:
- *   -EINVAL     something in the configuration is wrong: the function above
- *               says what; or the service does not have the executor;
+ * Returns 0 and stores the monitor in `*monitor`, or leaves `*monitor` as it is
+ * and returns
+ *   -EINVAL     the configuration is wrong: see tkw_monitor_config_fault(); or
+ *               the service does not have the executor;
  *   -ENOMEM     there is no memory;
- *   -EAGAIN     the service has as many timers as allowed: a monitor takes one
- *               a shard;
+ *   -EAGAIN     the service rejects the timers of the monitor, one for each
+ *               shard;
  *   -ESHUTDOWN  the service was stopped.
  */
 TKW_EXPORT int tkw_monitor_open(struct tkw_monitor **monitor,
@@ -98,61 +101,67 @@ TKW_EXPORT int tkw_monitor_open(struct tkw_monitor **monitor,
                                 const struct tkw_monitor_config *config);
 
 /*
- * To be closed before its service is.  Wait until on_silent has returned, if it
- * is running; it will not be called again.  Then free the monitor, whatever it
- * holds.  NULL is fine.  Do not hold a lock that on_silent takes.
+ * Close the monitor: block until no on_silent() is running, then free all
+ * memory.  on_silent() is not called for the keys that are left.  Close the
+ * monitor before its service.  Do not hold a lock that on_silent() takes.
+ * `monitor` may be NULL: the call does nothing.
  *
- * *Owner*: meanwhile nobody else may use the monitor but an on_silent that is
- * still running, and nobody afterwards.  Returns 0, or -EDEADLK from inside
- * on_silent or the function of a walk, with nothing changed.
+ * *Owner*: no other thread may use the monitor during the call or after it.  An
+ * on_silent() that is still running may use it until it returns.
+ *
+ * Returns 0, or changes nothing and returns
+ *   -EDEADLK  from inside on_silent or the callback of a walk.
  */
 TKW_EXPORT int tkw_monitor_close(struct tkw_monitor *monitor);
 
 /*
- * Note that something was heard of `key` just now: add it, or refresh it.  *Any
- * thread*.  Returns what tkw_idle_touch() does; if a look has to come sooner
- * than planned, also -ESHUTDOWN: the service was stopped.  (From then on nobody
- * is found.)
+ * Add `key`, or if the monitor holds it, restart its limit.  *Any thread*.
+ * Returns the values of tkw_idle_touch(), or
+ *   -ESHUTDOWN  nothing has changed: the service was stopped.
+ * After a stop no key is reported, even if the call succeeds.
  */
 TKW_EXPORT int tkw_monitor_touch(struct tkw_monitor *monitor,
                                  struct tkw_key key);
 
-/* The same with a limit of its own; see tkw_idle_touch_limit().  *Any
- * thread*. */
+/* Like tkw_monitor_touch(), but also set the limit of `key`: see
+ * tkw_idle_touch_limit().  *Any thread*. */
 TKW_EXPORT int tkw_monitor_touch_limit(struct tkw_monitor *monitor,
                                        struct tkw_key key, uint64_t limit_ns);
 
-/* Touch a key only if it is held.  Returns whether it is.  *Any thread*. */
+/* Touch `key` only if the monitor holds it.  Returns whether it does.  *Any
+ * thread*. */
 TKW_EXPORT bool tkw_monitor_refresh(struct tkw_monitor *monitor,
                                     struct tkw_key key);
 
-/* Let go of a key.  Returns whether it was held: if so, on_silent will not hear
- * of it.  *Any thread*. */
+/* Remove `key`.  Returns whether the monitor held it: if so, on_silent() does
+ * not get it.  *Any thread*. */
 TKW_EXPORT bool tkw_monitor_forget(struct tkw_monitor *monitor,
                                    struct tkw_key key);
 
-/* Tell how a key stands, in `*silent` (may be NULL), whose key is the one that
- * was asked for.  Returns whether it is held.  *Any thread*. */
+/* Look `key` up.  Returns whether the monitor holds it, and if so, stores when
+ * it was last touched and its limit in `*found` (may be NULL); `found->key` is
+ * `key`.  *Any thread*. */
 TKW_EXPORT bool tkw_monitor_query(struct tkw_monitor *monitor,
                                   struct tkw_key key,
-                                  struct tkw_silent *silent);
+                                  struct tkw_idle_key *found);
 
 /*
- * Call `each` for every key that is held, in batches of up to TKW_SILENT_MAX,
- * with no lock held: it may do what on_silent may.  Keys that are added
- * meanwhile may be missed, and those that are let go of may still be told.
- * *Any thread*.
+ * Call `each` for all keys, in batches of up to TKW_SILENT_MAX, with no lock
+ * held.  `each` may call all that on_silent() may.  The walk may miss keys that
+ * are added meanwhile, may include keys that are removed meanwhile, and may
+ * include twice keys that are removed and added again.  O(keys).  *Any thread*.
  */
 TKW_EXPORT void tkw_monitor_walk(struct tkw_monitor *monitor,
                                  tkw_on_silent *each, void *context);
 
-/* The keys that are held.  Takes the lock of each shard in turn.  *Any
+/* Return the number of keys.  Takes the lock of each shard in turn.  *Any
  * thread*. */
 TKW_EXPORT size_t tkw_monitor_count(struct tkw_monitor *monitor);
 
-/* Of all shards together, a lock at a time.  *Any thread*. */
-TKW_EXPORT struct tkw_idle_figures
-tkw_monitor_counters(struct tkw_monitor *monitor);
+/* Return the sum of the stats of all shards.  Takes the lock of each shard in
+ * turn.  *Any thread*. */
+TKW_EXPORT struct tkw_idle_stats
+tkw_monitor_read_stats(struct tkw_monitor *monitor);
 
 #ifdef __cplusplus
 }

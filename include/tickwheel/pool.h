@@ -1,15 +1,15 @@
 /*
- * pool.h - a hierarchical timing wheel that owns its timers and runs at the
- * speed of memory.
+ * pool.h - a hierarchical timing wheel that owns its timers, for millions of
+ * them.
  *
- * You arm a timer and get a handle, a 64-bit number; with it go a pointer and a
- * word of yours.  The handle of a timer that is gone is a defined answer from
- * every call, never another timer.  Cancelling and postponing touch the timer's
- * own cache line and nothing else; falling from level to level touches no timer
- * at all.  For hundreds of thousands to tens of millions of timers, in one
- * thread (or under one lock).  It is not a thread-safe service, it calls nobody
- * back, and it does not know what a second is: you say what time it is, then
- * pop what has expired.
+ * You arm a timer with a deadline, a pointer and a word of yours, and get a
+ * handle, a 64-bit number.  A handle never names a second timer: for a timer
+ * that has ended, every call returns a defined result.  Cancelling and
+ * postponing access only the timer's own cache line and the pool's counters.
+ * When thousands of timers fall to a lower level, the pool mostly moves them
+ * without reading them.  A pool is for one thread (or one lock).  It is not a
+ * thread-safe service, it does not call back, and it does not know how long a
+ * tick is: you advance it, then pop the timers that have expired.
  *
  *     struct tkw_pool *pool;
  *     int error = tkw_pool_open(&pool, NULL);
@@ -21,36 +21,37 @@
  *     tkw_pool_postpone(pool, handle, now + 30000);
  *     ...
  *     tkw_pool_advance(pool, now);
- *     for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
- *         hang_up(shot.user.pointer);
+ *     for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);)
+ *         hang_up(timer.user.pointer);
  *     sleep_until(tkw_pool_next(pool));
+ *
+ * Words, beyond those of wheel.h.  An *entry* is the 8-byte number that a slot
+ * stores for a timer.  An entry is *dead* when its timer was cancelled, drained
+ * or armed again.  A slot is *crowded* if it has some 500 entries or more.
  *
  * Promises, beyond those of wheel.h (never early, complete, ordered, O(1), no
  * empty ticks, one outcome per arming):
- *   - no stalls: a crowded slot falls in shares over the ticks before it is
- *     needed.  So an advance of one tick, or to tkw_pool_next(), handles the
+ *   - no stalls: a crowded slot falls in shares over the ticks before it
+ *     begins.  So an advance of one tick, or to tkw_pool_next(), handles the
  *     timers of that tick and few others (see "Limits" below);
- *   - advancing never allocates and never fails; arming says -ENOMEM, with
- *     nothing changed;
- *   - the memory of cancelled timers is used again.  Arming and advancing
- *     collect it in small steps, so that the pool never holds more dead timers
- *     than armed ones, plus a constant.  If the allocator refuses, arming looks
- *     at about a thousand entries, and collects those of cancelled timers,
- *     before it returns -ENOMEM.  The next call goes on where it stopped: where
- *     few timers were cancelled, several calls may be refused before one
- *     succeeds.
+ *   - advancing never allocates and never fails; arming may return -ENOMEM, and
+ *     then changes nothing;
+ *   - the pool uses the memory of dead entries again.  Arming and advancing
+ *     collect them in small steps while they are more than three quarters of
+ *     the armed timers, plus 4,096.  If the allocator refuses, arming reads
+ *     about a thousand entries, and collects the dead ones, before it returns
+ *     -ENOMEM.  The next call continues there: where few entries are dead,
+ *     several calls may fail before one succeeds.
  *
- * Limits.  Cancelling and postponing leave an 8-byte entry in the timer's slot.
- * On the lowest level the slot of a tick is handled as a whole when that tick
- * comes, with the entries of timers that were cancelled or postponed while they
- * were on the lowest level (with the default geometry: in the last 128 ticks
- * before their deadline, 256 for a crowd).  An advance can therefore spend some
- * nanoseconds on each of them though nothing is due: milliseconds if they are a
- * million.  Where that is too long, bound it by tkw_pool_advance_some(), as the
- * service does.
+ * Limits.  A cancelled or postponed timer leaves its entry in its slot.  An
+ * advance handles a slot of the lowest level as a whole, with the entries of
+ * timers that were cancelled or postponed there: with the default geometry, in
+ * the last 128 ticks before their deadline, 256 for a crowd.  That takes some
+ * nanoseconds for each entry though no timer is due: milliseconds for a
+ * million.  tkw_pool_advance_some() bounds the time.
  *
- * A slot whose timers were all cancelled asks for one wake-up, or one for every
- * thousand of them, where the wheel asks for none.
+ * A slot whose timers were all cancelled causes one wake-up, or one for every
+ * thousand of them, where wheel.h has none.
  *
  * Threads: *owner* - one thread at a time, for everything in this header that
  * does not say *any thread*.
@@ -65,185 +66,204 @@
 extern "C" {
 #endif
 
-/* Names a timer of one pool.  0 is none, ever. */
+/* Names a timer of one pool.  0 never names a timer. */
 typedef uint64_t tkw_handle;
 
-/* Armed timers a pool can hold at most. */
+/* The most timers that can be armed in a pool. */
 #define TKW_POOL_TIMERS_MAX ((UINT32_C(1) << 27) - 1)
 
-/* Zero means the default, everywhere: {0} is a good configuration. */
+/* Zero means the default for every field: {0} is a good configuration. */
 struct tkw_pool_config {
     struct tkw_geometry geometry;          /* {0}: the default */
-    tkw_tick start;                        /* where time stands at first */
+    tkw_tick start;                        /* the first current tick */
     const struct tkw_allocator *allocator; /* NULL: malloc and free; else it
                                               must outlive the pool */
-    size_t timers_max;    /* refuse to arm more; 0: TKW_POOL_TIMERS_MAX */
+    size_t timers_max;    /* 0: TKW_POOL_TIMERS_MAX; reject more armed timers */
     uint64_t reserved[4]; /* must be 0 */
 };
 
-/* What a timer carries for you.  The pool never looks at it. */
+/* Your data of a timer.  The pool only copies it. */
 struct tkw_user {
     void *pointer;
     uint64_t word;
 };
 
-/* A timer as the pool tells of it. */
-struct tkw_shot {
+/* A timer, as pop, query, walk and drain store it. */
+struct tkw_pool_timer {
     tkw_handle handle;
     tkw_tick deadline; /* after all moves */
     struct tkw_user user;
 };
 
-/* What a pool has done, and what it holds. */
-struct tkw_pool_figures {
-    struct tkw_wheel_figures work; /* as of a wheel; see base.h */
-    uint64_t entries; /* now in slots and queues, those of no use included */
-    uint64_t dead;    /* of these, of timers that were cancelled or moved */
-    uint64_t looks;   /* timers looked at by falling and by sweeping ... */
-    uint64_t sweeps;  /* ... and pieces of a slot swept */
-    uint64_t shares;  /* times that a crowded slot fell in part */
+/* Counters of a pool. */
+struct tkw_pool_stats {
+    struct tkw_wheel_stats work; /* as of a wheel; see base.h */
+    uint64_t entries; /* in slots and queues now, the dead ones included */
+    uint64_t dead;    /* the dead ones of these */
+    uint64_t reads;   /* timers read to fall or to collect dead entries */
+    uint64_t sweeps;  /* steps of collecting dead entries */
+    uint64_t shares;  /* parts of crowded slots that fell ahead of time */
     uint64_t bytes;   /* allocated now */
-    uint64_t retired; /* places whose generations have run out */
+    uint64_t retired; /* places of timers that have no unused handle left */
 };
 
 struct tkw_pool;
 
-/* Say what is wrong with a configuration, in a few words; NULL: nothing.
- * *Any thread*. */
+/* Return a short static text that describes an error in `config`, or NULL if
+ * there is none.  *Any thread*. */
 TKW_EXPORT const char *
 tkw_pool_config_fault(const struct tkw_pool_config *config);
 
 /*
- * Open a pool.  NULL is the configuration {0}.  *Any thread*.
+ * Open a pool.  NULL means {0}.  *Any thread*.
  *
- * Returns 0 and the pool in `*pool`, or with `*pool` untouched:
- *   -EINVAL  something in the configuration is wrong: the function above says
- *            what;
+ * Returns 0 and stores the pool in `*pool`, or leaves `*pool` as it is and
+ * returns
+ *   -EINVAL  the configuration is wrong: see tkw_pool_config_fault();
  *   -ENOMEM  there is no memory.
  */
 TKW_EXPORT int tkw_pool_open(struct tkw_pool **pool,
                              const struct tkw_pool_config *config);
 
 /*
- * Free all memory of a pool, whatever is pending.  To hear of what never ran,
- * drain first.  NULL is fine.
+ * Close a pool and free its memory, with all its timers.  To get those that are
+ * armed, call tkw_pool_drain() first.  `pool` may be NULL: the call does
+ * nothing.
  */
 TKW_EXPORT void tkw_pool_close(struct tkw_pool *pool);
 
 /*
  * Arm a new timer to expire at the absolute tick `deadline`.  A deadline that
- * has come makes it ready at once, last in line; TKW_NEVER never comes.
+ * has come makes the timer ready at once, behind all ready timers.  With
+ * TKW_NEVER the timer stays pending.
  *
- * Returns 0 and the handle in `*handle` (may be NULL), or with nothing changed:
+ * Returns 0 and stores the handle in `*handle` (`handle` may be NULL); or
+ * changes nothing and returns
  *   -ENOMEM  there is no memory;
- *   -EAGAIN  as many timers as allowed are armed.
+ *   -EAGAIN  `timers_max` timers are armed.
  */
 TKW_EXPORT int tkw_pool_arm(struct tkw_pool *pool, tkw_handle *handle,
                             tkw_tick deadline, struct tkw_user user);
 
 /*
- * Arm a timer again under its handle: move one that is armed, to any deadline,
- * or start one that was popped and kept.  Among equals it is the last.
+ * Arm a timer again under its handle: an armed timer, which moves to any
+ * deadline, or a kept one (see tkw_pool_pop_keep()).  The timer becomes the
+ * last among those of equal deadline.
  *
- * Returns 1, or 0 if the handle stands for neither, or with nothing changed
- * -ENOMEM, or -EAGAIN for a kept one when as many as allowed are armed.
+ * Returns 1, or changes nothing and returns
+ *   0        the timer is neither armed nor kept;
+ *   -ENOMEM  there is no memory;
+ *   -EAGAIN  the timer is kept, and `timers_max` timers are armed.
  */
 TKW_EXPORT int tkw_pool_rearm(struct tkw_pool *pool, tkw_handle handle,
                               tkw_tick deadline);
 
 /*
- * Move the deadline of an armed timer, cheaply and without fail if it moves to
- * a later tick: the timer is filed anew only when its old slot comes round.  An
- * earlier deadline, or a timer whose tick has come (ready, or about to be when
- * an unfinished tick is), is armed again.  Among timers of equal deadline a
- * postponed one may be popped at any place.
+ * Move the deadline of an armed timer.  A later deadline is only stored, which
+ * cannot fail: the timer's entry stays in its slot until the pool empties that
+ * slot.  With an earlier deadline, or if the timer is ready or due at an
+ * unfinished tick, the call is tkw_pool_rearm().  A postponed timer may be
+ * popped at any place among timers of equal deadline.
  *
- * Returns 1, or 0 if the timer is not armed, or -ENOMEM with nothing changed.
+ * Returns 1, or changes nothing and returns
+ *   0        the timer is not armed;
+ *   -ENOMEM  there is no memory.
  */
 TKW_EXPORT int tkw_pool_postpone(struct tkw_pool *pool, tkw_handle handle,
                                  tkw_tick deadline);
 
 /*
- * Disarm a timer.  Returns whether it was armed, i.e. whether you stopped it;
- * if not, tkw_pool_query() tells why.  A kept timer is let go (and false
- * returned).
+ * Cancel an armed timer, or free a kept one.  Returns true if the timer was
+ * armed, so that this call ended its arming; else false, and tkw_pool_query()
+ * returns the reason.
  */
 TKW_EXPORT bool tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle);
 
 /*
- * Tell what a handle stands for; any number is fine.  `shot` (may be NULL) is
- * filled in for timers that are armed or kept.
+ * Return the state of the timer that `handle` names; base.h lists the states.
+ * `handle` may be any number.  Stores the timer in `*timer` (may be NULL) if it
+ * is armed or kept.
  */
 TKW_EXPORT enum tkw_state tkw_pool_query(const struct tkw_pool *pool,
                                          tkw_handle handle,
-                                         struct tkw_shot *shot);
+                                         struct tkw_pool_timer *timer);
 
 /*
- * Move time forward to `now`.  Whatever is due by then becomes ready.  Time
- * standing still is fine; back is a bug, ignored where assertions are off.
+ * Advance the pool to the tick `now`.  All timers that are due by then become
+ * ready.  `now` may be the current tick.  An earlier `now` is a bug: an
+ * assertion fails or, without assertions, time does not go back.
  */
 TKW_EXPORT void tkw_pool_advance(struct tkw_pool *pool, tkw_tick now);
 
 /*
- * The same, but move or touch at most `budget` timers; 0 is legal.  Returns
- * whether `now` has been reached; if not, any further advance goes on, and
- * anything may be called in between.  See tkw_wheel_advance_some().  (What is
- * due at the end of a tick is queued then: up to some 8,000 numbers are
- * copied.)
+ * Like tkw_pool_advance(), but handle at most `budget` entries, which may be 0.
+ * Returns true if `now` is reached.  Returns false if the budget is used up
+ * before: any later advance goes on where this one stopped, as after
+ * tkw_wheel_advance_some().  In addition each call may copy up to some 12,000
+ * entries of due timers, which the budget does not count.
  */
 TKW_EXPORT bool tkw_pool_advance_some(struct tkw_pool *pool, tkw_tick now,
                                       size_t budget);
 
 /*
- * Take the next expired timer.  Returns whether there was one, told in `*shot`;
- * its handle is done with.
+ * Pop the next ready timer, and free it.  Returns true and stores the timer in
+ * `*timer`, or returns false if no timer is ready.  The handle names no timer
+ * any more.
  */
-TKW_EXPORT bool tkw_pool_pop(struct tkw_pool *pool, struct tkw_shot *shot);
+TKW_EXPORT bool tkw_pool_pop(struct tkw_pool *pool,
+                             struct tkw_pool_timer *timer);
 
-/* The same for up to `count` at once.  Returns how many were stored. */
+/* Like tkw_pool_pop(), but pop up to `count` timers.  Returns how many it
+ * stored. */
 TKW_EXPORT size_t tkw_pool_pop_many(struct tkw_pool *pool,
-                                    struct tkw_shot *shots, size_t count);
+                                    struct tkw_pool_timer *timers,
+                                    size_t count);
 
 /*
  * Like tkw_pool_pop_many(), but stop before a timer that was armed after the
- * last advance, for a tick that had come already.  See tkw_wheel_pop_due() for
- * what it is good for.
+ * last advance, for a tick that had come already.  tkw_wheel_pop_due() explains
+ * the use.
  */
 TKW_EXPORT size_t tkw_pool_pop_due(struct tkw_pool *pool,
-                                   struct tkw_shot *shots, size_t count);
+                                   struct tkw_pool_timer *timers, size_t count);
+
+/* Like tkw_pool_pop(), but keep the timer: it is idle, under its handle, until
+ * tkw_pool_rearm() arms it or tkw_pool_cancel() frees it. */
+TKW_EXPORT bool tkw_pool_pop_keep(struct tkw_pool *pool,
+                                  struct tkw_pool_timer *timer);
 
 /*
- * The same as tkw_pool_pop(), but keep the timer: idle, under its handle, until
- * tkw_pool_rearm() starts it again or tkw_pool_cancel() lets it go.
- */
-TKW_EXPORT bool tkw_pool_pop_keep(struct tkw_pool *pool, struct tkw_shot *shot);
-
-/*
- * Tell when to advance next: at the earliest deadline or before it, for a slot
- * that has to fall, that falls in shares, or whose timers were cancelled or
- * postponed.  The present tick while anything is ready or a tick is unfinished;
- * TKW_NEVER if there is nothing to wake up for.  O(levels).
+ * Return the tick to advance to next.  O(levels).  It is
+ *   - the current tick while a timer is ready or a tick is unfinished;
+ *   - TKW_NEVER if there is nothing to wake up for;
+ *   - else the earliest deadline, or an earlier tick at which a slot has to
+ *     fall, in whole or in part, or has entries of timers that were cancelled
+ *     or postponed.
  */
 TKW_EXPORT tkw_tick tkw_pool_next(const struct tkw_pool *pool);
 
-/* The tick that time was last advanced to. */
+/* Return the current tick, as tkw_wheel_now() does. */
 TKW_EXPORT tkw_tick tkw_pool_now(const struct tkw_pool *pool);
 
-/* Armed timers, ready ones included, kept ones not. */
+/* Return the number of armed timers: ready ones are included, kept ones are
+ * not. */
 TKW_EXPORT size_t tkw_pool_count(const struct tkw_pool *pool);
 
-TKW_EXPORT struct tkw_pool_figures
-tkw_pool_counters(const struct tkw_pool *pool);
+/* Return the counters of the pool. */
+TKW_EXPORT struct tkw_pool_stats
+tkw_pool_read_stats(const struct tkw_pool *pool);
 
-/* The pool's dial, for tkw_dial_where().  It knows of no occupied slots. */
+/* Return the pool's dial, for tkw_dial_where(), valid until the pool is closed.
+ * All its slots show as not occupied. */
 TKW_EXPORT const struct tkw_dial *tkw_pool_dial(const struct tkw_pool *pool);
 
 /*
- * Make sure that the next `n` armings, first or again, cannot fail for lack of
- * memory.  Returns 0 or -ENOMEM.  It asks for somewhat more than `n` armings
- * take, so at the limit of memory it may return -ENOMEM though an arming still
- * succeeds.  Where the allocator refuses it looks at about `n` entries, and a
- * thousand more, to collect those of cancelled timers.
+ * Reserve memory for the next `n` armings, by tkw_pool_arm() or
+ * tkw_pool_rearm(): they cannot return -ENOMEM.  The call asks for somewhat
+ * more than `n` armings take.  If the allocator refuses, the call reads about
+ * `n` + 1,000 entries, and collects the dead ones.
+ *
+ * Returns 0, or -ENOMEM; an arming may still succeed then.
  */
 TKW_EXPORT int tkw_pool_reserve(struct tkw_pool *pool, size_t n);
 
@@ -251,31 +271,63 @@ TKW_EXPORT int tkw_pool_reserve(struct tkw_pool *pool, size_t n);
  * Visit every armed timer, in no particular order:
  *
  *     struct tkw_pool_cursor walk = {0};
- *     for (struct tkw_shot shot; tkw_pool_walk(pool, &walk, &shot);)
- *         printf("due at %llu\n", (unsigned long long)shot.deadline);
+ *     for (struct tkw_pool_timer timer; tkw_pool_walk(pool, &walk, &timer);)
+ *         printf("due at %llu\n", (unsigned long long)timer.deadline);
  *
- * Meanwhile timers may be cancelled, and armed: new ones may be missed.
+ * Returns true and stores the next timer, or returns false at the end.  During
+ * the walk you may arm and cancel timers.  It may miss timers that are armed
+ * meanwhile.
  */
 struct tkw_pool_cursor {
     uint32_t next; /* private */
-    uint32_t end;  /* private: lest what is armed meanwhile keeps it going */
+    uint32_t end;  /* private: where the timers ended when the walk began */
 };
 
 TKW_EXPORT bool tkw_pool_walk(const struct tkw_pool *pool,
                               struct tkw_pool_cursor *walk,
-                              struct tkw_shot *shot);
+                              struct tkw_pool_timer *timer);
 
 /*
- * Take any armed timer out: for handing everything back at the end.  Returns
- * whether there was one.
+ * Store in `counts` the number of entries in each slot of `level`, from slot 0
+ * on, for at most `room` slots.  1 is the lowest level.  `counts` may be NULL
+ * if `room` is 0.  O(slots): the call reads no entries.
+ *
+ * Returns the number of slots of the level, which may be more than `room`, or 0
+ * if the pool does not have the level.
+ *
+ *   - slots have the numbers that tkw_dial_where() returns;
+ *   - an armed timer has one entry.  Dead entries that are not yet collected
+ *     count, too: `dead` of tkw_pool_read_stats() is their number in the whole
+ *     pool;
+ *   - a postponed timer counts in the slot where its entry still is;
+ *   - timers in no slot are not counted: those that are ready, armed for
+ *     TKW_NEVER, or due at an unfinished tick;
+ *   - timers of a crowded slot that fell ahead of time count in the slots below
+ *     that the next turn reaches.  The count of a slot is the sum of this turn
+ *     and the next.
  */
-TKW_EXPORT bool tkw_pool_drain(struct tkw_pool *pool, struct tkw_shot *shot);
+TKW_EXPORT size_t tkw_pool_occupancy(const struct tkw_pool *pool,
+                                     uint32_t level, uint32_t *counts,
+                                     size_t room);
+
+/* Take any armed timer out of the pool, for a shutdown.  Returns true and
+ * stores the timer in `*timer`, or returns false if no timer is armed. */
+TKW_EXPORT bool tkw_pool_drain(struct tkw_pool *pool,
+                               struct tkw_pool_timer *timer);
 
 /*
- * Walk everything and say whether it is as it must be: for tests and for
- * assertions of the suspicious.  O(slots + timers).
+ * Verify all invariants of the pool, and return whether they hold; for tests
+ * and debug assertions.  O(slots + timers).
  */
 TKW_EXPORT bool tkw_pool_check(const struct tkw_pool *pool);
+
+/*
+ * Like tkw_pool_check(), but return true if an invariant is broken, and
+ * describe the first one found in `*fault`, with level, slot and numbers (see
+ * base.h).  If none is broken, `*fault` stays as it is.
+ */
+TKW_EXPORT bool tkw_pool_find_fault(const struct tkw_pool *pool,
+                                    struct tkw_fault *fault);
 
 #ifdef __cplusplus
 }

@@ -1,19 +1,19 @@
 /*
- * base/attributes.h - attributes of functions that gcc and clang know.
+ * base/attributes.h - function attributes of gcc and clang.
  *
- * Arm, postpone and cancel are called by the million on timers that are in no
- * cache.  What they cost is how many of them a processor can have under way at
- * once while it waits for memory: few instructions, few stores.  So what is
- * rare there is a function of its own, called last; the rest needs no stack.
- * The same is true of steps of time in which nothing is due.
+ * Programs call arm, postpone and cancel millions of times on timers that are
+ * in no cache.  Their cost depends on how many a processor can overlap while it
+ * waits for memory: few instructions, few stores.  So their rare paths are RARE
+ * functions, as tail calls, and the rest needs no stack frame.  Steps of time
+ * in which no timer is due are written likewise.
  */
 #ifndef TKW_BASE_ATTRIBUTES_H
 #define TKW_BASE_ATTRIBUTES_H
 
 #define RARE __attribute__((noinline))
 
-/* For functions that do nothing but prefetch: were they not inlined, gcc
- * would think that a call does nothing, and leave it out. */
+/* For functions that only prefetch: gcc would take a call of one for a call
+ * without effect, and remove it. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 #endif

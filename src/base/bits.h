@@ -1,8 +1,8 @@
 /*
  * base/bits.h - a set of small numbers that finds its next member quickly.
  *
- * One bit a number; above them one bit a word that is not zero, and so on until
- * one word is left:
+ * The lowest tier has a bit for each number.  A tier above has a bit for each
+ * word below, set if the word is not zero.  The top tier is one word:
  *
  *     summary      ...00101          words 0 and 2 are not zero
  *                      | |
@@ -20,13 +20,13 @@
 #define BITS_NONE UINT32_MAX
 #define BITS_TIERS_MAX 6
 
-/* Words in the lowest tier of a set below `size`. */
+/* Return the number of words in the lowest tier of a set below `size`. */
 static inline uint32_t bits_tier(uint32_t size)
 {
     return size / 64 + (size % 64 != 0);
 }
 
-/* Words in all tiers. */
+/* Return the number of words in all tiers. */
 static inline uint32_t bits_words(uint32_t size)
 {
     uint32_t words = 0;
@@ -49,7 +49,7 @@ static inline void bits_add(uint64_t *words, uint32_t size, uint32_t i)
         words[i / 64] = before | UINT64_C(1) << (i % 64);
 
         uint32_t tier = bits_tier(size);
-        if (before != 0 || tier == 1) /* the tiers above know already */
+        if (before != 0 || tier == 1) /* nothing to set above */
             return;
         words += tier;
         size = tier;
@@ -57,7 +57,7 @@ static inline void bits_add(uint64_t *words, uint32_t size, uint32_t i)
     }
 }
 
-/* Returns whether the set is empty now. */
+/* Remove `i`.  Returns whether the set is empty now. */
 static inline bool bits_remove(uint64_t *words, uint32_t size, uint32_t i)
 {
     for (;;) {
@@ -74,14 +74,14 @@ static inline bool bits_remove(uint64_t *words, uint32_t size, uint32_t i)
     }
 }
 
-/* The first member that is not below `i`, or BITS_NONE. */
+/* Return the first member that is not below `i`, or BITS_NONE. */
 static inline uint32_t bits_find(const uint64_t *words, uint32_t size,
                                  uint32_t i)
 {
     const uint64_t *below[BITS_TIERS_MAX];
     unsigned tiers = 0;
 
-    /* Climb until some word has a member at or after i ... */
+    /* Climb to a word with a member at or after `i` ... */
     for (;;) {
         uint64_t rest = i < size ? words[i / 64] >> (i % 64) : 0;
         if (rest != 0) {
@@ -97,15 +97,15 @@ static inline uint32_t bits_find(const uint64_t *words, uint32_t size,
         i = i / 64 + 1;
     }
 
-    /* ... and come down to its lowest. */
+    /* ... and descend to its lowest member. */
     while (tiers > 0)
         i = i * 64 + (uint32_t)__builtin_ctzll(below[--tiers][i]);
     return i;
 }
 
 /*
- * How far from `i` the next member is, going round: 1 to `size`, the latter if
- * `i` itself is the only one.  The set is not empty.
+ * Return the distance from `i` to the next member, wrapping around: 1 to
+ * `size`, the latter if `i` is the only member.  The set must not be empty.
  */
 static inline uint32_t bits_ahead(const uint64_t *words, uint32_t size,
                                   uint32_t i)

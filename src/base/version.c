@@ -1,5 +1,5 @@
 /*
- * base/version.c - which tickwheel is being run.
+ * base/version.c - the version of the library at run time.
  */
 #include <tickwheel/version.h>
 

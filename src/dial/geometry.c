@@ -1,9 +1,9 @@
 /*
- * dial/geometry.c - geometry, and the dial as seen from outside.
+ * dial/geometry.c - geometry, and the public functions of the dial.
  *
  * A geometry gives the sizes of the lowest levels.  The dial lays out every
- * level that 64-bit time needs at once, because a level on which nothing is
- * filed costs nothing: `busy` says which ones are to be looked at.
+ * level that 64-bit time needs at once, because a level without timers costs
+ * nothing: dial_next() searches only the levels in `busy`.
  *
  *     sizes {20}      level 1    20 slots of 1        reaches        19 ahead
  *                     level 2    20 slots of 20                     399
@@ -12,7 +12,7 @@
  *                     level 15   12 slots of 20^14    the end of time
  *
  * The windows slide: each level reaches `size` slots ahead of the slot that
- * `now` is in, so a slot is free for the next turn as soon as its time has
+ * contains `now`, so a slot is free for the next turn as soon as its time has
  * begun.
  */
 #include <tickwheel/dial.h>
@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "inline.h"
 
 static const struct tkw_geometry default_geometry = {.sizes = {128, 512, 64}};
@@ -29,7 +30,7 @@ static bool is_power_of_two(uint64_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* How many sizes are given; 0 if something follows the end of the list. */
+/* Return the number of sizes given; 0 if a size follows the end of the list. */
 static uint32_t sizes_count(const struct tkw_geometry *geometry)
 {
     uint32_t count = 0;
@@ -56,34 +57,35 @@ static void add_level(struct tkw_dial *dial, tkw_tick tick, uint32_t size)
 }
 
 /*
- * Lay out the levels in an empty dial, without time or memory.  Returns what
- * is wrong with the geometry, or NULL.
+ * Lay out the levels in an empty dial, without time or memory.  Returns a
+ * description of the geometry's fault, or NULL.
  */
 static const char *lay_out(struct tkw_dial *dial,
                            const struct tkw_geometry *geometry)
 {
     uint32_t given = sizes_count(geometry);
     if (given == 0)
-        return "a size follows the 0 that ends the list of sizes";
+        return "sizes has a size after the 0 that ends it";
     if (geometry->beyond != TKW_GROW && geometry->beyond != TKW_ROUNDS)
-        return "what happens beyond the last level is neither TKW_GROW nor "
-               "TKW_ROUNDS";
+        return "beyond is neither TKW_GROW nor TKW_ROUNDS";
     dial->beyond = geometry->beyond;
 
     tkw_tick tick = 1;
     for (uint32_t i = 0;; i++) {
-        uint64_t last = UINT64_MAX / tick; /* the slot where time ends */
+        uint64_t last = UINT64_MAX / tick; /* the last slot of time */
         uint32_t size = geometry->sizes[i < given ? i : given - 1];
 
         if (size < 2)
-            return "a level needs at least 2 slots";
+            return "a size is 1; give at least 2 slots to a level";
         if (size - 1 > last) {
             if (i < given)
-                return "the sizes span more than 64 bits of time";
+                return "the sizes span more than 2^64 ticks; give fewer or "
+                       "smaller ones";
             size = (uint32_t)last + 1;
         }
         if (size > TKW_SLOTS_MAX - dial->slot_count)
-            return "more than 2^28 slots in all";
+            return "the levels have more than 2^28 slots in all; give smaller "
+                   "sizes";
         add_level(dial, tick, size);
 
         bool is_last_given = i + 1 >= given;
@@ -91,12 +93,14 @@ static const char *lay_out(struct tkw_dial *dial,
             return NULL;
         if (size - 1 == last) /* all of time is covered */
             return is_last_given ? NULL
-                                 : "the sizes span more than 64 bits of time";
+                                 : "the sizes span more than 2^64 ticks; give "
+                                   "fewer or smaller ones";
         tick *= size;
     }
 }
 
-/* For each bit length of a distance, the first level it could fit in. */
+/* Compute for each bit length of a distance the first level that it may fit
+ * in. */
 static void index_distances(struct tkw_dial *dial)
 {
     for (unsigned bits = 1; bits <= 64; bits++) {
@@ -209,71 +213,103 @@ void tkw_dial_turn(struct tkw_dial *dial, tkw_tick now)
 }
 
 /*
- * No bit is set past the last slot, and a summary bit is set if and only if the
- * word below it is not zero.
+ * Returns whether a bit is set past the last slot, or a summary bit does not
+ * say whether the word below it is not zero.
  */
-static bool check_occupancy(const struct tkw_level *level)
+static bool find_in_occupancy(const struct tkw_dial *dial, uint32_t i,
+                              struct tkw_fault *fault)
 {
-    const uint64_t *words = level->occupancy;
-    uint32_t rest = level->size % 64;
-    if (rest != 0 && words[level->size / 64] >> rest != 0)
-        return false;
+    const uint64_t *words = dial->levels[i].occupancy;
+    uint32_t size = dial->levels[i].size;
+    uint32_t rest = size % 64;
+    if (rest != 0 && fault_unless(fault, "occupancy word past the last slot",
+                                  words[size / 64] >> rest, 0))
+        return fault_in(fault, i + 1, TKW_NO_SLOT);
 
-    for (uint32_t tier = bits_tier(level->size); tier > 1;) {
+    uint32_t slots = 64; /* that a summary bit covers */
+    for (uint32_t tier = bits_tier(size); tier > 1; slots *= 64) {
         const uint64_t *above = words + tier;
-        for (uint32_t i = 0; i < tier; i++) {
-            if (bits_has(above, i) != (words[i] != 0))
-                return false;
+        for (uint32_t j = 0; j < tier; j++) {
+            if (fault_unless(fault, "summary bit from the slot on",
+                             bits_has(above, j), words[j] != 0))
+                return fault_in(fault, i + 1, j * slots);
         }
         words = above;
         tier = bits_tier(tier);
     }
-    return true;
+    return false;
 }
 
-/* What follows from sizes alone: laid out once more, it is the same. */
-static bool check_layout(const struct tkw_dial *dial)
+/* Compare the fields that follow from sizes alone with those of a new layout.
+ * Returns whether one differs. */
+static bool find_in_layout(const struct tkw_dial *dial, struct tkw_fault *fault)
 {
     struct tkw_dial fresh = {.slot_count = 0};
     for (uint32_t i = 0; i < dial->level_count; i++) {
         const struct tkw_level *level = &dial->levels[i];
         const struct tkw_level *own = &fresh.levels[i];
+        tkw_tick tick = i > 0 ? level[-1].tick * level[-1].size : 1;
         add_level(&fresh, level->tick, level->size);
-        if (level->first != own->first || level->size_mask != own->size_mask ||
-            level->tick_shift != own->tick_shift)
-            return false;
-        if (level->tick != (i > 0 ? level[-1].tick * level[-1].size : 1))
-            return false;
+        if (fault_unless(fault, "number of the level's first slot",
+                         level->first, own->first) ||
+            fault_unless(fault, "mask for slot numbers", level->size_mask,
+                         own->size_mask) ||
+            fault_unless(fault, "logarithm of a slot's length",
+                         level->tick_shift, own->tick_shift) ||
+            fault_unless(fault, "length of a slot in ticks", level->tick, tick))
+            return fault_in(fault, i + 1, TKW_NO_SLOT);
     }
     index_distances(&fresh);
-    return dial->slot_count == fresh.slot_count &&
-           memcmp(dial->lowest, fresh.lowest, sizeof fresh.lowest) == 0;
+    for (unsigned bits = 0; bits <= 64; bits++) {
+        if (fault_unless(fault, "index of the lowest level for a distance",
+                         dial->lowest[bits], fresh.lowest[bits]))
+            return true;
+    }
+    return fault_unless(fault, "number of slots of all levels",
+                        dial->slot_count, fresh.slot_count);
+}
+
+static bool find_in_level(const struct tkw_dial *dial, uint32_t i,
+                          struct tkw_fault *fault)
+{
+    const struct tkw_level *level = &dial->levels[i];
+    if (fault_unless(fault, "number of the current slot", level->hand,
+                     dial->now / level->tick) ||
+        fault_unless(fault, "tick at which the current slot begins",
+                     level->start, level->hand * level->tick))
+        return fault_in(fault, i + 1, TKW_NO_SLOT);
+
+    bool is_filled = false;
+    if (level->occupancy != NULL) {
+        if (find_in_occupancy(dial, i, fault))
+            return true;
+        is_filled = bits_find(level->occupancy, level->size, 0) != BITS_NONE;
+    }
+    if (fault_unless(fault, "busy bit of the level", dial->busy >> i & 1,
+                     is_filled))
+        return fault_in(fault, i + 1, TKW_NO_SLOT);
+    return false;
+}
+
+bool tkw_dial_find_fault(const struct tkw_dial *dial, struct tkw_fault *fault)
+{
+    if (find_in_layout(dial, fault))
+        return true;
+    if (dial->level_count < 64 &&
+        fault_unless(fault, "busy word past the last level",
+                     dial->busy >> dial->level_count, 0))
+        return true;
+    for (uint32_t i = 0; i < dial->level_count; i++) {
+        if (find_in_level(dial, i, fault))
+            return true;
+    }
+    return false;
 }
 
 bool tkw_dial_check(const struct tkw_dial *dial)
 {
-    if (!check_layout(dial))
-        return false;
-    if (dial->level_count < 64 && dial->busy >> dial->level_count != 0)
-        return false;
-    for (uint32_t i = 0; i < dial->level_count; i++) {
-        const struct tkw_level *level = &dial->levels[i];
-        bool is_busy = dial->busy >> i & 1;
-
-        if (level->hand != dial->now / level->tick ||
-            level->start != level->hand * level->tick)
-            return false;
-        if (level->occupancy == NULL) {
-            if (is_busy)
-                return false;
-            continue;
-        }
-        if (!check_occupancy(level) ||
-            is_busy !=
-                (bits_find(level->occupancy, level->size, 0) != BITS_NONE))
-            return false;
-    }
-    return true;
+    struct tkw_fault ignored;
+    return !tkw_dial_find_fault(dial, &ignored);
 }
 
 tkw_tick tkw_tick_after(tkw_tick now, tkw_tick delay)
@@ -290,7 +326,7 @@ tkw_tick tkw_tick_now(uint64_t time, uint64_t unit)
 tkw_tick tkw_tick_deadline(uint64_t time, uint64_t unit)
 {
     TKW_ASSERT(unit != 0);
-    if (time == UINT64_MAX) /* a sum that saturated stays so */
+    if (time == UINT64_MAX) /* a saturated sum means never */
         return TKW_NEVER;
     return time / unit + (time % unit != 0);
 }

@@ -1,5 +1,5 @@
 /*
- * dial/inline.h - the dial as the engines use it: the hot paths, inlined.
+ * dial/inline.h - the dial's hot paths, inlined in the wheel and the pool.
  */
 #ifndef TKW_DIAL_INLINE_H
 #define TKW_DIAL_INLINE_H
@@ -9,7 +9,8 @@
 #include "base/assertion.h"
 #include "base/bits.h"
 
-/* The number of the level's slot that `tick` lies in, counted from tick 0. */
+/* Return the number of the level's slot that contains `tick`, counted from tick
+ * 0. */
 static inline uint64_t level_number(const struct tkw_level *level,
                                     tkw_tick tick)
 {
@@ -18,7 +19,7 @@ static inline uint64_t level_number(const struct tkw_level *level,
     return tick / level->tick;
 }
 
-/* Which of the level's slots has that number. */
+/* Return the slot of the level that has `number`. */
 static inline uint32_t level_slot(const struct tkw_level *level,
                                   uint64_t number)
 {
@@ -28,8 +29,8 @@ static inline uint32_t level_slot(const struct tkw_level *level,
 }
 
 /*
- * Where the next occupied slot begins, in a level that has one.  The current
- * slot itself can only hold what comes a whole turn later.
+ * Return the tick at which the next occupied slot begins, in a level that has
+ * one.  The current slot can only hold timers of the next turn.
  */
 static inline tkw_tick level_next(const struct tkw_level *level)
 {
@@ -39,12 +40,11 @@ static inline tkw_tick level_next(const struct tkw_level *level)
 }
 
 /*
- * The level that takes `deadline`, which is to come: the lowest whose
+ * Return the level for `deadline`, which is after `now`: the lowest whose
  * current slot is less than `size` slots before the deadline's.  The distance
- * in slots is the distance in ticks over the slot's length, rounded down or
- * up; `lowest` holds the first level that is not too small even if rounded
- * down, so that one more look or two are enough.  Nothing is too far for the
- * last level.
+ * in slots is the distance in ticks over the slot's length, rounded down or up.
+ * `lowest` has the first level that is not too small if rounded down, so that
+ * the loop tries one or two more.  Nothing is too far for the last level.
  */
 static inline const struct tkw_level *
 dial_level(const struct tkw_dial *dial, tkw_tick deadline, uint64_t *number)
@@ -75,7 +75,7 @@ static inline void dial_vacate(struct tkw_dial *dial,
         dial->busy &= ~(UINT64_C(1) << (level - dial->levels));
 }
 
-/* When the next occupied slot begins: at most one look per level in use. */
+/* Return the tick at which the next occupied slot begins. */
 static inline tkw_tick dial_next(const struct tkw_dial *dial)
 {
     tkw_tick next = TKW_NEVER;
@@ -87,7 +87,7 @@ static inline tkw_tick dial_next(const struct tkw_dial *dial)
     return next;
 }
 
-/* Move the hands above the lowest.  Where one does not move, none above it
+/* Move the hands above the lowest level.  If one does not move, none above it
  * does. */
 static inline void dial_turn_upper(struct tkw_dial *dial, tkw_tick now)
 {
@@ -100,7 +100,7 @@ static inline void dial_turn_upper(struct tkw_dial *dial, tkw_tick now)
     }
 }
 
-/* Move every hand.  A slot of the lowest level is a tick. */
+/* Move every hand to `now`.  A slot of the lowest level is a tick. */
 static inline void dial_turn(struct tkw_dial *dial, tkw_tick now)
 {
     TKW_ASSERT(now >= dial->now);
@@ -111,7 +111,8 @@ static inline void dial_turn(struct tkw_dial *dial, tkw_tick now)
     dial_turn_upper(dial, now);
 }
 
-/* How many levels, from the lowest on, have a slot that begins now. */
+/* Return the number of levels, from the lowest on, whose current slot begins
+ * now. */
 static inline uint32_t dial_beginning(const struct tkw_dial *dial)
 {
     uint32_t count = 0;
@@ -120,7 +121,7 @@ static inline uint32_t dial_beginning(const struct tkw_dial *dial)
     return count;
 }
 
-/* The level that owns a slot, the slots counted over all levels. */
+/* Return the level of slot `home`, slots being counted over all levels. */
 static inline const struct tkw_level *dial_level_of(const struct tkw_dial *dial,
                                                     uint32_t home)
 {

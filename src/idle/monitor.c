@@ -1,25 +1,26 @@
 /*
  * idle/monitor.c - a tracker for any thread: shards by key, each a tracker with
- * a lock, and a timer of a service that looks when the shard's next key may
- * have gone silent.
+ * a lock, and a timer of a service that calls report_silent() when the shard's
+ * next key may have gone silent.
  *
  *     touch, forget, query          the service
  *          |  hash of the key          |
  *          v                           v
- *     +---------+  +---------+     look(): a batch under the lock, the timer
- *     | shard 0 |  | shard 1 | ... armed for the next one, still under the
- *     +---------+  +---------+     lock; then on_silent, without
+ *     +---------+  +---------+     report_silent(): pops a batch and arms the
+ *     | shard 0 |  | shard 1 | ... timer for the next one, under the lock;
+ *     +---------+  +---------+     then calls on_silent, without the lock
  *
- * A shard's timer is always armed, for `wake_ns`: never, if there is nothing to
- * look at.  Only under the shard's lock is it moved, by look() or by whoever
- * adds a key that may go silent before that; so what is written down is what
- * the service was told last.  It repeats, after centuries: such a timer has its
- * place in the service for life, so that look() can always arm it again.  To
- * move it to an earlier time may fail for lack of memory, so that is done
- * first, and the key is not added; a look too many finds nothing.
+ * A shard's timer is always armed, for `wake_ns`: never, if no key can go
+ * silent.  It is moved only under the shard's lock, by report_silent() or by a
+ * thread that adds a key that may go silent earlier; so `wake_ns` is the time
+ * that the service has.  The timer repeats, after centuries: the service
+ * reserves memory for a timer that repeats, so that report_silent() can always
+ * arm it again.  Moving it to an earlier time may fail for lack of memory, so
+ * wake_by() does that first; if it fails, the key is not added.  If the timer
+ * fires too early, report_silent() finds no key.
  *
- * Locks: a shard's lock comes before all of the service's, and never two
- * shards' at a time.
+ * Locks: a thread takes a shard's lock before any of the service's, and never
+ * two shards'.
  */
 #include <tickwheel/monitor.h>
 
@@ -36,15 +37,15 @@
 
 #define CENTURIES (UINT64_C(1) << 62)
 
-/* If nobody says: so many for each processor, lest two threads often want the
- * same, and so many at most. */
+/* Shards by default: SHARDS_EACH for each processor, so that two threads seldom
+ * need one lock, and SHARDS_MAX at most. */
 enum { SHARDS_EACH = 4, SHARDS_MAX = TKW_SHARDS_MAX };
 
-struct shard {
-    struct sync_mutex mutex; /* of all below, but for the first two */
+struct monitor_shard {
+    struct sync_mutex mutex; /* guards `wake_ns` and `idle` */
     struct tkw_monitor *monitor;
     tkw_handle timer;
-    uint64_t wake_ns; /* what the timer is armed for */
+    uint64_t wake_ns; /* the time that the timer is armed for */
     struct tkw_idle *idle;
     char padding[64]; /* the next shard's lock is on another cache line */
 };
@@ -57,15 +58,15 @@ struct tkw_monitor {
     size_t keys_max; /* 0: no limit */
     size_t keys;     /* counted only if there is a limit */
     uint32_t shard_count;
-    struct shard shards[];
+    struct monitor_shard shards[];
 };
 
-static void shard_lock(struct shard *shard)
+static void monitor_shard_lock(struct monitor_shard *shard)
 {
     order_lock(&shard->mutex, ORDER_MONITOR);
 }
 
-static void shard_unlock(struct shard *shard)
+static void monitor_shard_unlock(struct monitor_shard *shard)
 {
     order_unlock(&shard->mutex, ORDER_MONITOR);
 }
@@ -73,25 +74,25 @@ static void shard_unlock(struct shard *shard)
 const char *tkw_monitor_config_fault(const struct tkw_monitor_config *config)
 {
     if (config == NULL)
-        return "there is no configuration";
+        return "config is NULL; set at least on_silent";
     const char *fault = tkw__config_fault(config->reserved, NULL);
     if (fault != NULL)
         return fault;
     if (config->on_silent == NULL)
-        return "there is no on_silent";
+        return "on_silent is NULL; set it";
     if (config->shards > TKW_SHARDS_MAX)
-        return "there are more than 16 shards";
+        return "shards is more than 16";
     if ((unsigned)config->executor > TKW_BY_SUBMIT)
-        return "there is no such executor";
+        return "executor is not a value of enum tkw_executor";
     if (config->idle.start_ns != 0)
-        return "idle.start_ns is not 0";
+        return "idle.start_ns is not 0; the monitor sets the start";
     return tkw_idle_config_fault(&config->idle);
 }
 
 /*
- * Count a key in, if they are counted.  Returns whether there is room: all who
- * are told no have seen as many keys as may be.  So they are counted out under
- * the lock under which they go.
+ * Count a key in, if there is a limit.  Returns false if there are `keys_max`.
+ * Keys are counted out under the lock under which they are removed: a thread
+ * that gets false has seen `keys_max` keys.
  */
 static bool count_in(struct tkw_monitor *monitor)
 {
@@ -112,23 +113,24 @@ static void count_out(struct tkw_monitor *monitor, size_t count)
 }
 
 /*
- * Look at keys whose timers came round, one batch: the timer is armed again for
- * at once if there are more, and others have their turn in between.
+ * Pop one batch of keys that have gone silent, and call on_silent for them.  If
+ * there are more, the timer is armed for now, and other timers run in between.
  */
-static void look(void *argument, const struct tkw_firing *firing)
+static void report_silent(void *argument, const struct tkw_firing *firing)
 {
-    struct shard *shard = argument;
+    struct monitor_shard *shard = argument;
     struct tkw_monitor *monitor = shard->monitor;
-    struct tkw_silent silent[TKW_SILENT_MAX];
+    struct tkw_idle_key silent[TKW_SILENT_MAX];
 
-    shard_lock(shard);
-    size_t count =
-        tkw_idle_expired(shard->idle, silent, TKW_SILENT_MAX, firing->now_ns);
+    monitor_shard_lock(shard);
+    size_t count = tkw_idle_pop_silent(shard->idle, silent, TKW_SILENT_MAX,
+                                       firing->now_ns);
     shard->wake_ns = tkw_idle_next(shard->idle);
-    /* It is not armed only if the service was stopped, and then for good. */
+    /* This fails only if the service was stopped; then the timer never fires
+     * again. */
     tkw_service_rearm_at(monitor->service, shard->timer, shard->wake_ns);
     count_out(monitor, count);
-    shard_unlock(shard);
+    monitor_shard_unlock(shard);
 
     order_assert_free();
     if (count > 0)
@@ -137,12 +139,12 @@ static void look(void *argument, const struct tkw_firing *firing)
 
 static size_t monitor_bytes(uint32_t shards)
 {
-    return sizeof(struct tkw_monitor) + shards * sizeof(struct shard);
+    return sizeof(struct tkw_monitor) + shards * sizeof(struct monitor_shard);
 }
 
 /*
- * Close the shards there are.  First all must have come to rest: an on_silent
- * that is still running may ask about keys of every shard.
+ * Close the shards that are open.  Cancel all timers first: an on_silent that
+ * is still running may query keys of every shard.
  */
 static void close_shards(struct tkw_monitor *monitor)
 {
@@ -154,7 +156,7 @@ static void close_shards(struct tkw_monitor *monitor)
     }
 }
 
-static int open_shard(struct tkw_monitor *monitor, struct shard *shard,
+static int open_shard(struct tkw_monitor *monitor, struct monitor_shard *shard,
                       const struct tkw_idle_config *config,
                       enum tkw_executor executor)
 {
@@ -164,7 +166,7 @@ static int open_shard(struct tkw_monitor *monitor, struct shard *shard,
     shard->monitor = monitor;
     shard->wake_ns = UINT64_MAX;
     struct tkw_plan plan = {
-        .task = {look, shard, NULL},
+        .task = {report_silent, shard, NULL},
         .when_ns = UINT64_MAX,
         .is_time = true,
         .period_ns = CENTURIES,
@@ -202,7 +204,7 @@ int tkw_monitor_open(struct tkw_monitor **monitor, struct tkw_service *service,
         .keys_max = idle.keys_max,
     };
 
-    /* All shards have one secret, so that a key is hashed once. */
+    /* All shards use one secret, so that a key is hashed once. */
     struct hash_secret secret = tkw__hash_secret_of(idle.secret, made);
     memcpy(idle.secret, secret.word, sizeof idle.secret);
     idle.start_ns = tkw_service_now(service);
@@ -220,7 +222,7 @@ int tkw_monitor_open(struct tkw_monitor **monitor, struct tkw_service *service,
     return 0;
 }
 
-/* Is a thread inside of on_silent there, or of `each`? */
+/* Returns whether `frame` is a call of on_silent or of a walk's `each`. */
 static bool is_ours(const struct tkw_monitor *monitor,
                     const struct frame *frame)
 {
@@ -252,9 +254,11 @@ int tkw_monitor_close(struct tkw_monitor *monitor)
     return 0;
 }
 
-/* A key's hash, and its shard: by bits that the tables do not use. */
-static struct shard *shard_of(struct tkw_monitor *monitor, struct tkw_key key,
-                              uint64_t *hash)
+/* Store a key's hash, and return its shard, by bits that the tables do not
+ * use. */
+static struct monitor_shard *monitor_shard_of(struct tkw_monitor *monitor,
+                                              struct tkw_key key,
+                                              uint64_t *hash)
 {
     *hash = tkw__idle_hash(monitor->shards[0].idle, key);
     uint64_t middle = *hash >> 16 & 0xffff;
@@ -262,20 +266,21 @@ static struct shard *shard_of(struct tkw_monitor *monitor, struct tkw_key key,
 }
 
 /*
- * Lock a shard to touch a key.  Returns the time; but no earlier one than it
- * was looked at last, lest a wall clock that was set back since then makes keys
- * silent at once.
+ * Lock a shard to touch a key.  Returns the time, but no earlier one than that
+ * of the last report_silent(): otherwise, after a wall clock was set back, keys
+ * would go silent at once.
  */
-static uint64_t lock_to_touch(struct shard *shard)
+static uint64_t lock_to_touch(struct monitor_shard *shard)
 {
     uint64_t now_ns = tkw_service_now(shard->monitor->service);
-    shard_lock(shard);
+    monitor_shard_lock(shard);
     uint64_t seen_ns = tkw__idle_now_ns(shard->idle);
     return now_ns > seen_ns ? now_ns : seen_ns;
 }
 
-/* Let the shard look at `due_ns` at the latest.  Returns 0 or an error. */
-static int wake_by(struct shard *shard, uint64_t due_ns)
+/* Make the shard's timer fire at `due_ns` at the latest.  Returns 0 or an
+ * error. */
+static int wake_by(struct monitor_shard *shard, uint64_t due_ns)
 {
     if (due_ns >= shard->wake_ns)
         return 0;
@@ -287,15 +292,15 @@ static int wake_by(struct shard *shard, uint64_t due_ns)
     return 0;
 }
 
-static int touch_new(struct shard *shard, const struct tkw_silent *wish,
-                     uint64_t hash)
+static int touch_new(struct monitor_shard *shard,
+                     const struct tkw_idle_key *touched, uint64_t hash)
 {
     if (!count_in(shard->monitor))
         return -EAGAIN;
-    int answer = wake_by(
-        shard, tkw__idle_due_ns(shard->idle, wish->last_ns, wish->limit_ns));
+    int answer = wake_by(shard, tkw__idle_due_ns(shard->idle, touched->last_ns,
+                                                 touched->limit_ns));
     if (answer == 0)
-        answer = tkw__idle_add(shard->idle, wish, hash);
+        answer = tkw__idle_add(shard->idle, touched, hash);
     if (answer != 1)
         count_out(shard->monitor, 1);
     return answer;
@@ -306,12 +311,12 @@ int tkw_monitor_touch(struct tkw_monitor *monitor, struct tkw_key key)
     if (!tkw__idle_is_key_sound(key))
         return -EINVAL;
     uint64_t hash;
-    struct shard *shard = shard_of(monitor, key, &hash);
-    struct tkw_silent wish = {key, lock_to_touch(shard), 0};
+    struct monitor_shard *shard = monitor_shard_of(monitor, key, &hash);
+    struct tkw_idle_key touched = {key, lock_to_touch(shard), 0};
     int answer = 0;
-    if (!tkw__idle_refresh(shard->idle, key, hash, wish.last_ns))
-        answer = touch_new(shard, &wish, hash);
-    shard_unlock(shard);
+    if (!tkw__idle_refresh(shard->idle, key, hash, touched.last_ns))
+        answer = touch_new(shard, &touched, hash);
+    monitor_shard_unlock(shard);
     return answer;
 }
 
@@ -321,18 +326,18 @@ int tkw_monitor_touch_limit(struct tkw_monitor *monitor, struct tkw_key key,
     if (!tkw__idle_is_key_sound(key))
         return -EINVAL;
     uint64_t hash;
-    struct shard *shard = shard_of(monitor, key, &hash);
-    struct tkw_silent wish = {key, lock_to_touch(shard), limit_ns};
+    struct monitor_shard *shard = monitor_shard_of(monitor, key, &hash);
+    struct tkw_idle_key touched = {key, lock_to_touch(shard), limit_ns};
     int answer;
     if (tkw__idle_query(shard->idle, key, hash, NULL)) {
-        answer = wake_by(shard,
-                         tkw__idle_due_ns(shard->idle, wish.last_ns, limit_ns));
+        answer = wake_by(
+            shard, tkw__idle_due_ns(shard->idle, touched.last_ns, limit_ns));
         if (answer == 0)
-            answer = tkw__idle_touch_limit(shard->idle, &wish, hash);
+            answer = tkw__idle_touch_limit(shard->idle, &touched, hash);
     } else {
-        answer = touch_new(shard, &wish, hash);
+        answer = touch_new(shard, &touched, hash);
     }
-    shard_unlock(shard);
+    monitor_shard_unlock(shard);
     return answer;
 }
 
@@ -341,10 +346,10 @@ bool tkw_monitor_refresh(struct tkw_monitor *monitor, struct tkw_key key)
     if (!tkw__idle_is_key_sound(key))
         return false;
     uint64_t hash;
-    struct shard *shard = shard_of(monitor, key, &hash);
+    struct monitor_shard *shard = monitor_shard_of(monitor, key, &hash);
     uint64_t now_ns = lock_to_touch(shard);
     bool is_held = tkw__idle_refresh(shard->idle, key, hash, now_ns);
-    shard_unlock(shard);
+    monitor_shard_unlock(shard);
     return is_held;
 }
 
@@ -353,33 +358,33 @@ bool tkw_monitor_forget(struct tkw_monitor *monitor, struct tkw_key key)
     if (!tkw__idle_is_key_sound(key))
         return false;
     uint64_t hash;
-    struct shard *shard = shard_of(monitor, key, &hash);
-    shard_lock(shard);
+    struct monitor_shard *shard = monitor_shard_of(monitor, key, &hash);
+    monitor_shard_lock(shard);
     bool was_held = tkw__idle_forget(shard->idle, key, hash);
     if (was_held)
         count_out(monitor, 1);
-    shard_unlock(shard);
+    monitor_shard_unlock(shard);
     return was_held;
 }
 
 bool tkw_monitor_query(struct tkw_monitor *monitor, struct tkw_key key,
-                       struct tkw_silent *silent)
+                       struct tkw_idle_key *silent)
 {
     if (!tkw__idle_is_key_sound(key))
         return false;
     uint64_t hash;
-    struct shard *shard = shard_of(monitor, key, &hash);
-    shard_lock(shard);
+    struct monitor_shard *shard = monitor_shard_of(monitor, key, &hash);
+    monitor_shard_lock(shard);
     bool is_held = tkw__idle_query(shard->idle, key, hash, silent);
-    shard_unlock(shard);
+    monitor_shard_unlock(shard);
     if (is_held && silent != NULL)
-        silent->key = key; /* the tracker's own bytes may go any time */
+        silent->key = key; /* the tracker may free its own bytes at any time */
     return is_held;
 }
 
-/* Take the next batch of a walk. */
-static size_t walk_on(const struct shard *shard, struct tkw_idle_cursor *walk,
-                      struct tkw_silent *silent)
+/* Store the next batch of a walk.  Returns its size; 0 at the end. */
+static size_t walk_on(const struct monitor_shard *shard,
+                      struct tkw_idle_cursor *walk, struct tkw_idle_key *silent)
 {
     size_t count = 0;
     while (count < TKW_SILENT_MAX &&
@@ -388,23 +393,24 @@ static size_t walk_on(const struct shard *shard, struct tkw_idle_cursor *walk,
     return count;
 }
 
-static void walk_shard(struct shard *shard, tkw_on_silent *each, void *context)
+static void walk_shard(struct monitor_shard *shard, tkw_on_silent *each,
+                       void *context)
 {
     struct tkw_idle_cursor walk = {0};
-    struct tkw_silent silent[TKW_SILENT_MAX];
+    struct tkw_idle_key silent[TKW_SILENT_MAX];
     struct frame frame;
-    shard_lock(shard);
+    monitor_shard_lock(shard);
     tkw__idle_begin_walk(shard->idle);
     for (size_t count; (count = walk_on(shard, &walk, silent)) > 0;) {
-        shard_unlock(shard);
+        monitor_shard_unlock(shard);
         order_assert_free();
         frame_enter(&frame, shard->monitor, 0);
         each(context, silent, count);
         frame_leave(&frame);
-        shard_lock(shard);
+        monitor_shard_lock(shard);
     }
     tkw__idle_end_walk(shard->idle);
-    shard_unlock(shard);
+    monitor_shard_unlock(shard);
 }
 
 void tkw_monitor_walk(struct tkw_monitor *monitor, tkw_on_silent *each,
@@ -414,28 +420,28 @@ void tkw_monitor_walk(struct tkw_monitor *monitor, tkw_on_silent *each,
         walk_shard(&monitor->shards[i], each, context);
 }
 
-struct tkw_idle_figures tkw_monitor_counters(struct tkw_monitor *monitor)
+struct tkw_idle_stats tkw_monitor_read_stats(struct tkw_monitor *monitor)
 {
-    struct tkw_idle_figures told = {
+    struct tkw_idle_stats stats = {
         .bytes = monitor_bytes(monitor->shard_count),
     };
     for (uint32_t i = 0; i < monitor->shard_count; i++) {
-        struct shard *shard = &monitor->shards[i];
-        shard_lock(shard);
-        struct tkw_idle_figures one = tkw_idle_counters(shard->idle);
-        shard_unlock(shard);
-        told.keys += one.keys;
-        told.added += one.added;
-        told.forgotten += one.forgotten;
-        told.expired += one.expired;
-        told.looks += one.looks;
-        told.refiles += one.refiles;
-        told.bytes += one.bytes;
+        struct monitor_shard *shard = &monitor->shards[i];
+        monitor_shard_lock(shard);
+        struct tkw_idle_stats one = tkw_idle_read_stats(shard->idle);
+        monitor_shard_unlock(shard);
+        stats.keys += one.keys;
+        stats.added += one.added;
+        stats.forgotten += one.forgotten;
+        stats.silent += one.silent;
+        stats.checks += one.checks;
+        stats.refiles += one.refiles;
+        stats.bytes += one.bytes;
     }
-    return told;
+    return stats;
 }
 
 size_t tkw_monitor_count(struct tkw_monitor *monitor)
 {
-    return (size_t)tkw_monitor_counters(monitor).keys;
+    return (size_t)tkw_monitor_read_stats(monitor).keys;
 }

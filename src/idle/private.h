@@ -1,5 +1,5 @@
 /*
- * idle/private.h - what a tracker is made of, for tracker.c and its tests.
+ * idle/private.h - struct tkw_idle, for tracker.c and its tests.
  */
 #ifndef TKW_IDLE_PRIVATE_H
 #define TKW_IDLE_PRIVATE_H
@@ -8,24 +8,25 @@
 
 #include "keys/table.h"
 
-/* What a slot of the table has for its key; its limit is the slot's extra. */
+/* Values of a slot: the last touch and the timer.  Its extra is the limit. */
 enum { IDLE_LAST, IDLE_TIMER };
 
 struct tkw_idle {
     struct table table;
-    struct tkw_pool *pool; /* a timer a key, always armed */
+    struct tkw_pool *pool; /* one armed timer per key */
     uint64_t limit_ns;
     uint64_t tick_ns;
-    uint64_t now_ns; /* the latest that expired() was told */
+    uint64_t now_ns; /* the latest passed to tkw_idle_pop_silent() */
     size_t keys_max;
-    uint32_t room;  /* timers that the pool has memory for, besides one, and one
-                      for each key ... */
-    uint64_t moved; /* ... whose limit was shortened: no more than this */
-    struct table_bytes *told; /* of keys that were handed out, to be freed by
-                                 the next expired() */
-    struct table_bytes *forgotten; /* of keys that are gone, while ... */
-    unsigned walks;                /* ... so many may still look at them */
-    struct tkw_idle_figures figures;
+    uint32_t room;  /* timers that can be armed from the reserve, besides
+                       CHECKED_AT_ONCE and one per moved timer */
+    uint64_t moved; /* times that a timer was moved to an earlier tick */
+    struct table_bytes *returned_keys; /* bytes of returned keys; the next
+                                          tkw_idle_pop_silent() frees them */
+    struct table_bytes *forgotten;     /* bytes of removed keys, for walks to
+                                          read */
+    unsigned walks;                    /* walks under way */
+    struct tkw_idle_stats stats;
 };
 
 #endif

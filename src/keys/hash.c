@@ -1,13 +1,13 @@
 /*
- * keys/hash.c - where the secret of a hash comes from.
+ * keys/hash.c - making the secret of a hash.
  */
 #include "hash.h"
 
 #include <sys/auxv.h>
 
-/* The kernel gives every new process 16 random bytes: no file, no wait, no
- * failure.  They are somebody else's secret as well, so hash with them rather
- * than show them.  Without them the salt's address has to do. */
+/* Draw a secret.  The kernel gives every new process 16 random bytes: no file,
+ * no wait, no failure.  Other code keeps them secret, too, so only hashes made
+ * with them are stored.  Without them, the address `salt` is used. */
 static void draw(struct hash_secret *secret, const void *salt)
 {
     uint64_t number = (uintptr_t)salt;

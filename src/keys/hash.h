@@ -1,18 +1,18 @@
 /*
- * keys/hash.h - hashes that nobody can foresee without their secret.
+ * keys/hash.h - keyed hashes, which cannot be predicted without their secret.
  *
- * Keys come from the network: with a hash that can be computed elsewhere,
- * whoever chooses the keys chooses where they collide.  So both hashes here are
- * drawn anew for every table.
+ * Keys come from the network.  If clients could compute a hash, they could
+ * choose keys that collide.  So each tracker, monitor and purgatory has a
+ * secret, drawn at random by default, for both hashes here.
  *
- * Bytes are hashed by SipHash-1-3, which is what Rust, Python and Ruby use for
- * the same reason: one round for each 8 bytes, and three at the end.
+ * Bytes are hashed by SipHash-1-3, which Rust, Python and Ruby use for this
+ * reason: one round for each 8 bytes, and three at the end.
  *
- * For a number that would be 90 instructions, of which the processor cannot see
- * the end: it has little room left to begin the next look while this one waits
- * for memory.  A number is multiplied instead by a secret factor, to 128 bits,
- * the halves put together, and so once more.  No cipher, but nobody is shown a
- * hash, and which numbers collide is another matter for every secret.
+ * For a number SipHash would be 90 instructions, which leave the processor
+ * little room to begin the next search while this one waits for memory.
+ * Instead, hash_number() multiplies the number by a secret factor, to 128 bits,
+ * combines the halves by XOR, and does so once more.  This is no cipher.  But
+ * the library reveals no hashes, and with each secret other numbers collide.
  */
 #ifndef TKW_KEYS_HASH_H
 #define TKW_KEYS_HASH_H
@@ -23,7 +23,7 @@
 
 struct hash_secret {
     uint64_t word[2];
-    uint64_t factor[4]; /* for numbers; made of the words */
+    uint64_t factor[4]; /* for numbers; computed from `word` */
 };
 
 struct hash_state {
@@ -32,8 +32,8 @@ struct hash_state {
 
 /* hash.c */
 
-/* The secret of a configuration; {0}: of what the system gives every process at
- * its start, another for each `salt`. */
+/* Return the secret `given` by a configuration.  If it is {0}, draw one from
+ * random bytes of the system and `salt`. */
 struct hash_secret tkw__hash_secret_of(const uint64_t *given, const void *salt);
 
 static inline uint64_t hash_turn(uint64_t word, unsigned bits)
@@ -83,7 +83,7 @@ static inline uint64_t hash_end(struct hash_state *state, unsigned rounds)
     return state->v0 ^ state->v1 ^ state->v2 ^ state->v3;
 }
 
-/* Up to 8 bytes, the first the lowest. */
+/* Load up to 8 bytes, little-endian. */
 static inline uint64_t hash_load(const unsigned char *bytes, size_t count)
 {
     uint64_t word = 0;
@@ -92,8 +92,8 @@ static inline uint64_t hash_load(const unsigned char *bytes, size_t count)
     return word;
 }
 
-/* SipHash with so many rounds for 8 bytes and at the end: 1 and 3 here, 2 and 4
- * in the paper that has numbers to test with. */
+/* SipHash with `rounds` for each 8 bytes and `last_rounds` at the end: 1 and 3
+ * here, 2 and 4 in the paper, which has test vectors. */
 static inline uint64_t hash_sip(const struct hash_secret *secret,
                                 const void *bytes, size_t count,
                                 unsigned rounds, unsigned last_rounds)
@@ -113,7 +113,7 @@ static inline uint64_t hash_bytes(const struct hash_secret *secret,
     return hash_sip(secret, bytes, count, 1, 3);
 }
 
-/* The two halves of a product, put together. */
+/* Multiply, and return the XOR of the two halves of the product. */
 static inline uint64_t hash_fold(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__

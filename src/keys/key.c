@@ -1,5 +1,5 @@
 /*
- * keys/key.c - the functions of key.h, for those who cannot inline them.
+ * keys/key.c - external definitions of the inline functions of key.h.
  */
 #include <tickwheel/key.h>
 

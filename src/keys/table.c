@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/assertion.h"
+#include "base/fault.h"
 
 _Static_assert(TKW_TABLE_SLOTS >= 4, "or three quarters are not less than all");
 _Static_assert((TKW_TABLE_SLOTS & (TKW_TABLE_SLOTS - 1)) == 0,
@@ -13,8 +14,8 @@ _Static_assert((TKW_TABLE_SLOTS & (TKW_TABLE_SLOTS - 1)) == 0,
 _Static_assert(sizeof(struct table_slot) == 32, "two of them a cache line");
 
 enum {
-    SLOTS_FULL = TKW_TABLE_SLOTS / 4 * 3, /* then a segment is split ... */
-    SLOTS_MAX = TKW_TABLE_SLOTS - 1,      /* ... but one is always free */
+    SLOTS_FULL = TKW_TABLE_SLOTS / 4 * 3, /* split a segment at this many ... */
+    SLOTS_MAX = TKW_TABLE_SLOTS - 1,      /* ... one slot always stays free */
     CACHE_LINE = 64,
 };
 
@@ -26,7 +27,7 @@ static void *allocate(struct table *table, size_t bytes)
     return memory;
 }
 
-static void release(struct table *table, void *memory, size_t bytes)
+static void free_memory(struct table *table, void *memory, size_t bytes)
 {
     table->bytes -= bytes;
     table->allocator->release(table->allocator->context, memory, bytes);
@@ -62,7 +63,7 @@ int tkw__table_open(struct table *table, const struct tkw_allocator *allocator,
         return -ENOMEM;
     table->directory[0] = segment_make(table, 0);
     if (table->directory[0] == NULL) {
-        release(table, table->directory, directory_bytes(0));
+        free_memory(table, table->directory, directory_bytes(0));
         return -ENOMEM;
     }
     return 0;
@@ -70,15 +71,16 @@ int tkw__table_open(struct table *table, const struct tkw_allocator *allocator,
 
 static size_t bytes_bytes(size_t count)
 {
-    return sizeof(struct table_bytes) + count + 1; /* and a 0 */
+    return sizeof(struct table_bytes) + count + 1; /* a 0 behind the bytes */
 }
 
 void tkw__table_release_bytes(struct table *table, struct table_bytes *bytes)
 {
-    release(table, bytes, bytes_bytes(bytes->count));
+    free_memory(table, bytes, bytes_bytes(bytes->count));
 }
 
-/* Of the entries of the directory that lead to a segment, is this the first? */
+/* Returns whether entry `at` of the directory is the first one of its
+ * segment. */
 static bool is_first(const struct table *table, uint64_t at)
 {
     uint32_t spare = table->depth - table->directory[at]->depth;
@@ -110,11 +112,12 @@ void tkw__table_close(struct table *table)
         if (slot_is_bytes(slot))
             tkw__table_release_bytes(table, slot_bytes(slot));
 
-    /* From the last one down: the first entry of a segment is gone last. */
+    /* Downwards, so that the first entry of a segment is read last, when the
+     * segment is freed. */
     for (uint64_t at = UINT64_C(1) << table->depth; at-- > 0;)
         if (is_first(table, at))
-            release(table, table->directory[at]->memory, SEGMENT_BYTES);
-    release(table, table->directory, directory_bytes(table->depth));
+            free_memory(table, table->directory[at]->memory, SEGMENT_BYTES);
+    free_memory(table, table->directory, directory_bytes(table->depth));
 }
 
 static uint64_t slot_hash(const struct table *table,
@@ -124,7 +127,7 @@ static uint64_t slot_hash(const struct table *table,
                                : hash_number(&table->secret, slot->key);
 }
 
-/* What the mark of bytes has above its flags. */
+/* Return the bits of a hash that the mark of bytes keeps above its flags. */
 static uint64_t hash_tag(uint64_t hash)
 {
     return hash >> SLOT_SHIFT << SLOT_SHIFT;
@@ -158,10 +161,10 @@ static struct table_slot *find_free(struct table_segment *segment,
 }
 
 /*
- * Give each key of a segment its place there or in `other`, by its next bit.
- * Beginning behind a free slot and going up, a key's new place is its old one
- * or one that was passed already, so that none is met twice and none is left
- * behind a gap.
+ * Move each key of `segment` to its place there or in `other`, by its next bit.
+ * The loop begins behind a free slot and goes up.  So a key's new place is its
+ * old one or one that was passed already: no key is met twice or left behind a
+ * gap.
  */
 static void divide(struct table *table, struct table_segment *segment,
                    struct table_segment *other)
@@ -169,7 +172,7 @@ static void divide(struct table *table, struct table_segment *segment,
     uint64_t begin = 0;
     while (segment->slots[begin].mark != 0)
         begin++;
-    uint32_t bit = 64 - segment->depth; /* the depth having grown */
+    uint32_t bit = 64 - segment->depth; /* split() has incremented the depth */
     for (uint64_t i = 1; i < TKW_TABLE_SLOTS; i++) {
         struct table_slot *slot =
             &segment->slots[(begin + i) % TKW_TABLE_SLOTS];
@@ -185,7 +188,8 @@ static void divide(struct table *table, struct table_segment *segment,
     }
 }
 
-/* Every entry of the directory becomes two. */
+/* Double the directory: every entry becomes two.  Returns false without
+ * memory. */
 static bool directory_double(struct table *table)
 {
     struct table_segment **directory =
@@ -194,13 +198,13 @@ static bool directory_double(struct table *table)
         return false;
     for (uint64_t at = 0; at < UINT64_C(2) << table->depth; at++)
         directory[at] = table->directory[at / 2];
-    release(table, table->directory, directory_bytes(table->depth));
+    free_memory(table, table->directory, directory_bytes(table->depth));
     table->directory = directory;
     table->depth++;
     return true;
 }
 
-/* Split the segment that a hash leads to.  Returns whether it could be. */
+/* Split the segment of `hash`.  Returns false if that fails. */
 static bool split(struct table *table, uint64_t hash)
 {
     struct table_segment *segment = table_segment(table, hash);
@@ -210,7 +214,7 @@ static bool split(struct table *table, uint64_t hash)
     if (other == NULL)
         return false;
     if (segment->depth == table->depth && !directory_double(table)) {
-        release(table, other->memory, SEGMENT_BYTES);
+        free_memory(table, other->memory, SEGMENT_BYTES);
         return false;
     }
 
@@ -244,7 +248,7 @@ int tkw__table_insert(struct table *table, struct table_slot **slot,
     TKW_ASSERT(table_find(table, key, hash) == NULL);
     while (table_segment(table, hash)->used >= SLOTS_FULL && split(table, hash))
         ;
-    /* A segment that could not be split has some room yet. */
+    /* A segment that cannot be split may still have room. */
     struct table_segment *segment = table_segment(table, hash);
     if (segment->used == SLOTS_MAX)
         return -ENOMEM;
@@ -265,8 +269,8 @@ int tkw__table_insert(struct table *table, struct table_slot **slot,
 }
 
 /*
- * Close the gap: whoever is behind it, without a free slot between, and is not
- * where its hash leads or on the way from there to the gap, moves up.
+ * Remove a key and close the gap: a key behind it, before the next free slot,
+ * moves into the gap if its search passes it.  Then its old slot is the gap.
  */
 struct table_bytes *tkw__table_remove(struct table *table,
                                       struct table_slot *slot, uint64_t hash)
@@ -290,31 +294,38 @@ struct table_bytes *tkw__table_remove(struct table *table,
     return bytes;
 }
 
-static bool segment_is_sound(const struct table *table, uint64_t at)
+static bool find_in_segment(const struct table *table, uint64_t at,
+                            struct tkw_fault *fault)
 {
     const struct table_segment *segment = table->directory[at];
-    if (segment->depth > table->depth || segment->used > SLOTS_MAX)
-        return false;
     uint32_t used = 0;
     for (uint32_t i = 0; i < TKW_TABLE_SLOTS; i++)
         used += segment->slots[i].mark != 0;
-    return used == segment->used;
+    return fault_if_above(fault, "depth of a table's segment", segment->depth,
+                          table->depth) ||
+           fault_if_above(fault, "number of keys of a table's segment",
+                          segment->used, SLOTS_MAX) ||
+           fault_unless(fault, "number of keys of a table's segment",
+                        segment->used, used);
 }
 
-bool tkw__table_check(const struct table *table)
+bool tkw__table_find_fault(const struct table *table, struct tkw_fault *fault)
 {
     for (uint64_t at = 0; at < UINT64_C(1) << table->depth; at++) {
-        if (!segment_is_sound(table, at))
-            return false;
+        if (find_in_segment(table, at, fault))
+            return true;
     }
     size_t count = 0;
     uint64_t cursor = 0;
     for (struct table_slot *slot;
          (slot = tkw__table_next(table, &cursor)) != NULL; count++) {
         struct tkw_key key = slot_key(slot);
-        if (table_find(table, key, slot_hash(table, slot)) != slot ||
-            table_hash(table, key) != slot_hash(table, slot))
-            return false;
+        if (fault_if(fault, "a key is not where a search looks for it",
+                     table_find(table, key, slot_hash(table, slot)) != slot) ||
+            fault_unless(fault, "hash of a key", slot_hash(table, slot),
+                         table_hash(table, key)))
+            return true;
     }
-    return count == table->count;
+    return fault_unless(fault, "number of keys of the table", table->count,
+                        count);
 }

@@ -1,26 +1,26 @@
 /*
  * keys/table.h - a hash table of keys that grows without a stall.
  *
- * The first bits of a key's hash lead, through a directory, to a segment of 512
- * slots; the last ones to a slot there, and from that the search goes on slot
- * by slot until one is free.  A segment that is three quarters full is split in
- * two by one bit more: to add a key moves a few hundred others at most, however
- * many there are.  (A table that doubles all at once stands still for seconds
- * at ten million keys.)  The directory doubles when a segment needs a bit more
- * than it has.
+ * The first bits of a key's hash select, through a directory, a segment of 512
+ * slots; the last ones a slot there.  From that the search goes on slot by slot
+ * until one is free.  A segment that is three quarters full is split in two by
+ * one more bit: adding a key moves a few hundred others at most, however many
+ * there are.  (A table that doubles all at once blocks for seconds at ten
+ * million keys.)  The directory doubles when a segment needs more bits than the
+ * directory uses.
  *
  *     directory   000 001 010 011 100 101 110 111     depth 3
  *                   |   |   |   |   `---+---+---'
  *     segments      A   B   `-C-'         D           depths 3 3 2 1
  *
- * A slot has the key, what its user keeps there, and nothing else that a look
- * needs: one cache line answers.  Removing a key closes the gap, so there are
- * no marks of what once was.  Slots move when others come and go: a pointer to
- * one is good until the next insert or remove.
+ * A slot has the key and the user's values.  A search needs nothing else: it
+ * reads one cache line.  Removing a key closes the gap, so there are no
+ * tombstones.  Slots move: a pointer to one is valid until the next insert or
+ * remove.
  *
- * Compared with the tables that Debian has: those in C either end the process
- * when memory runs out, or take a node and a cache miss a key (uthash, glib),
- * or stand still when they grow.
+ * Of the tables that Debian has for C, some end the process when memory runs
+ * out, some take a node and a cache miss a key (uthash, glib), some stall when
+ * they grow.
  *
  * Threads: *owner*.
  */
@@ -34,18 +34,18 @@
 
 #include "hash.h"
 
-/* Slots of a segment, a power of two; tests have less. */
+/* Slots of a segment, a power of two; fewer in tests. */
 #ifndef TKW_TABLE_SLOTS
 #define TKW_TABLE_SLOTS 512
 #endif
 
-/* Bits of the hash that the directory can use; the others are for shards and
- * within a segment. */
+/* Bits of the hash that the directory can use.  The others select the shard and
+ * the slot. */
 #ifndef TKW_TABLE_DEPTH_MAX
 #define TKW_TABLE_DEPTH_MAX 32
 #endif
 
-/* A longer key is refused. */
+/* A key of this many bytes or more is rejected. */
 #define TABLE_BYTES_MAX (UINT64_C(1) << 31)
 
 #define SLOT_IS_TAKEN UINT64_C(1)
@@ -59,22 +59,22 @@
 struct table_bytes {
     uint64_t hash;
     uint64_t extra;
-    struct table_bytes *next; /* for the user of one that was removed */
+    struct table_bytes *next; /* for the caller of tkw__table_remove() */
     size_t count;
     unsigned char bytes[];
 };
 
-/* A key, or with a mark of 0, none. */
+/* A key, or none if `mark` is 0. */
 struct table_slot {
     uint64_t key;  /* the number, or the address of the bytes */
-    uint64_t mark; /* two flags; above them the extra of a number, the hash of
-                      bytes */
+    uint64_t mark; /* two flags; above them a number's extra, or bits of the
+                      hash of bytes */
     uint64_t value[2];
 };
 
 struct table_segment {
     struct table_slot slots[TKW_TABLE_SLOTS];
-    void *memory; /* as it was allocated, without regard to cache lines */
+    void *memory; /* as allocated, before alignment */
     uint32_t depth;
     uint32_t used;
 };
@@ -85,32 +85,33 @@ struct table {
     struct hash_secret secret;
     const struct tkw_allocator *allocator;
     size_t count;
-    size_t bytes; /* allocated */
+    size_t bytes; /* allocated in total */
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Open an empty table.  Returns 0 or -ENOMEM. */
 int tkw__table_open(struct table *table, const struct tkw_allocator *allocator,
                     struct hash_secret secret);
 
-/* Frees all of it, the bytes of keys included. */
+/* Free all memory of a table, including the bytes of keys. */
 void tkw__table_close(struct table *table);
 
 /*
- * Add a key that is not there, with nothing in its slot.  Returns 0, or with
- * nothing changed -ENOMEM.
+ * Add a key that the table does not have, and store its slot, without values,
+ * in `*slot`.  Returns 0, or -ENOMEM with no key added.
  */
 int tkw__table_insert(struct table *table, struct table_slot **slot,
                       struct tkw_key key, uint64_t hash);
 
-/* Remove a key.  Returns its bytes, to be released by the caller, or NULL. */
+/* Remove a key.  Returns its bytes, which the caller must release, or NULL. */
 struct table_bytes *tkw__table_remove(struct table *table,
                                       struct table_slot *slot, uint64_t hash);
 void tkw__table_release_bytes(struct table *table, struct table_bytes *bytes);
 
-/* Visit every key: a cursor begins at 0.  Returns NULL at the end. */
+/* Return the next key's slot, or NULL at the end.  `*cursor` is 0 at first. */
 struct table_slot *tkw__table_next(const struct table *table, uint64_t *cursor);
 
-bool tkw__table_check(const struct table *table);
+/* Returns whether an invariant is broken, and describes the first that is. */
+bool tkw__table_find_fault(const struct table *table, struct tkw_fault *fault);
 
 static inline bool table_key_is_sound(struct tkw_key key)
 {
@@ -140,7 +141,7 @@ static inline bool slot_is_bytes(const struct table_slot *slot)
     return (slot->mark & SLOT_IS_BYTES) != 0;
 }
 
-/* The key of a slot, as its user gave it. */
+/* Return the key of a slot, as tkw__table_insert() got it. */
 static inline struct tkw_key slot_key(const struct table_slot *slot)
 {
     if (!slot_is_bytes(slot))
@@ -149,8 +150,8 @@ static inline struct tkw_key slot_key(const struct table_slot *slot)
     return tkw_key_bytes(bytes->bytes, bytes->count);
 }
 
-/* A number that is kept beside the key, where looking for it does not come by:
- * up to SLOT_EXTRA_MAX. */
+/* Return a number that is stored with the key, and not read by searches: up to
+ * SLOT_EXTRA_MAX. */
 static inline uint64_t slot_extra(const struct table_slot *slot)
 {
     return slot_is_bytes(slot) ? slot_bytes(slot)->extra
@@ -165,7 +166,7 @@ static inline void slot_set_extra(struct table_slot *slot, uint64_t extra)
         slot->mark = extra << SLOT_SHIFT | SLOT_IS_TAKEN;
 }
 
-/* Find the slot whose `key` this is: a number, or the bytes' own address. */
+/* Find a slot by its `key`: a number, or the address of the table's bytes. */
 static inline struct table_slot *table_find_slot(const struct table *table,
                                                  uint64_t key, bool is_bytes,
                                                  uint64_t hash)
@@ -180,8 +181,8 @@ static inline struct table_slot *table_find_slot(const struct table *table,
     }
 }
 
-/* Find the slot that has `value` among its values, the hash of its key being
- * known.  There must be one. */
+/* Find the slot that has `value` among its values and whose key has `hash`.  It
+ * must exist. */
 static inline struct table_slot *table_find_value(const struct table *table,
                                                   uint64_t hash, uint64_t value)
 {
@@ -196,7 +197,7 @@ static inline struct table_slot *table_find_value(const struct table *table,
 struct table_slot *tkw__table_find_bytes(const struct table *table,
                                          struct tkw_key key, uint64_t hash);
 
-/* Find a key whose hash is known.  Returns its slot, or NULL. */
+/* Find a key by its hash.  Returns its slot, or NULL. */
 static inline struct table_slot *table_find(const struct table *table,
                                             struct tkw_key key, uint64_t hash)
 {
@@ -204,7 +205,7 @@ static inline struct table_slot *table_find(const struct table *table,
                              : table_find_slot(table, key.number, false, hash);
 }
 
-/* Where a search would begin, for whoever searches soon. */
+/* Prefetch the slot at which a search for `hash` begins. */
 static inline void table_prefetch(const struct table *table, uint64_t hash)
 {
     struct table_segment *segment = table_segment(table, hash);

@@ -1,10 +1,11 @@
 /*
  * os/clock.c - the clocks of the system: the only place where one is read.
  *
- * On the monotonic clock one waits with a condition variable.  Condition
- * variables know neither the clock that goes on while the machine sleeps nor
- * one that is set: for these there are timer descriptors, which also tell when
- * the wall clock has been set; another descriptor is there to be woken by.
+ * Threads wait on the monotonic clock with a condition variable.  Condition
+ * variables know neither the boot clock, which goes on while the machine
+ * sleeps, nor steps of the wall clock.  These two clocks have a timer
+ * descriptor, which also reports steps of the wall clock, and an event
+ * descriptor for wake().
  */
 #include "system.h"
 
@@ -17,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lock_order.h"
 #include "sync.h"
 
 /* For languages that cannot inline it. */
@@ -24,11 +26,11 @@ extern inline uint64_t tkw_duration_ns(uint64_t count, uint64_t unit_ns);
 
 struct sleeper {
     clockid_t id;
-    int timer; /* descriptors, or -1 on the monotonic clock */
+    int timer; /* -1 on the monotonic clock, which has no `event` */
     int event;
-    int aimed; /* the descriptor for event loops, or -1 */
+    int aimed; /* for event loops, or -1 */
     struct sync_mutex mutex;
-    struct sync_cond cond; /* woken was set */
+    struct sync_cond cond; /* `woken` was set */
     bool woken;            /* mutex */
 };
 
@@ -48,20 +50,20 @@ static uint64_t monotonic_now(void *context)
 static void monotonic_wait_until(void *context, uint64_t time)
 {
     struct sleeper *sleeper = context;
-    sync_lock(&sleeper->mutex);
+    order_lock(&sleeper->mutex, ORDER_LEAF);
     if (!sleeper->woken)
         tkw__sync_wait_until(&sleeper->cond, &sleeper->mutex, time);
     sleeper->woken = false;
-    sync_unlock(&sleeper->mutex);
+    order_unlock(&sleeper->mutex, ORDER_LEAF);
 }
 
 static void monotonic_wake(void *context)
 {
     struct sleeper *sleeper = context;
-    sync_lock(&sleeper->mutex);
+    order_lock(&sleeper->mutex, ORDER_LEAF);
     sleeper->woken = true;
     sync_broadcast(&sleeper->cond);
-    sync_unlock(&sleeper->mutex);
+    order_unlock(&sleeper->mutex, ORDER_LEAF);
 }
 
 static uint64_t descriptor_now(void *context)
@@ -70,8 +72,8 @@ static uint64_t descriptor_now(void *context)
     return read_clock(sleeper->id);
 }
 
-/* Set a timer descriptor.  Returns 0, or ECANCELED if the wall clock was set
- * since the last time: it is set to the new time nevertheless. */
+/* Set a timer descriptor to `time`.  Returns 0, or ECANCELED if the wall clock
+ * was set since the last call: the timer is set nevertheless. */
 static int set_timer(const struct sleeper *sleeper, int timer, uint64_t time)
 {
     struct itimerspec until = {
@@ -79,7 +81,7 @@ static int set_timer(const struct sleeper *sleeper, int timer, uint64_t time)
         .it_value.tv_nsec = (long)(time % TKW_SECOND),
     };
     if (time == 0)
-        until.it_value.tv_nsec = 1; /* 0 would switch the timer off */
+        until.it_value.tv_nsec = 1; /* 0 would disarm the timer */
     int flags = TFD_TIMER_ABSTIME;
     if (sleeper->id == CLOCK_REALTIME)
         flags |= TFD_TIMER_CANCEL_ON_SET;
@@ -89,7 +91,7 @@ static int set_timer(const struct sleeper *sleeper, int timer, uint64_t time)
 static void descriptor_wait_until(void *context, uint64_t time)
 {
     struct sleeper *sleeper = context;
-    /* ECANCELED is how the kernel reports a step of the wall clock, once: the
+    /* The kernel reports a step of the wall clock by ECANCELED, once: the
      * caller has to read the clock again. */
     if (set_timer(sleeper, sleeper->timer, time) == ECANCELED)
         return;
@@ -100,8 +102,8 @@ static void descriptor_wait_until(void *context, uint64_t time)
     };
     poll(descriptors, 2, -1);
 
-    /* Neither blocks: what is not there is not read.  If the clock was set,
-     * reading the timer says so; it is enough to have been woken. */
+    /* Neither read blocks: without data it fails.  If the clock was set,
+     * reading the timer fails, too: it is enough that poll() has returned. */
     uint64_t count;
     (void)!read(sleeper->timer, &count, sizeof count);
     (void)!read(sleeper->event, &count, sizeof count);
@@ -126,7 +128,8 @@ static int clock_fd(void *context)
 static void clock_aim(void *context, uint64_t time)
 {
     const struct sleeper *sleeper = context;
-    /* If the clock was set, whoever aims has yet to see it: at once. */
+    /* The clock was set, and the caller has not read it yet: be readable at
+     * once. */
     if (set_timer(sleeper, sleeper->aimed, time) == ECANCELED)
         set_timer(sleeper, sleeper->aimed, 0);
 }

@@ -7,8 +7,8 @@
  *
  *     thread -> [whose, handle] -> [whose, handle] -> NULL
  *
- * By searching it a call finds out that it comes from inside a callback, where
- * it would have to wait for itself.
+ * A function that would wait for its own caller searches the stack, and does
+ * not wait.
  */
 #ifndef TKW_OS_FRAME_H
 #define TKW_OS_FRAME_H
@@ -19,11 +19,11 @@
 
 struct frame {
     const void *whose; /* the service, the monitor or the purgatory */
-    uint64_t handle;   /* of the timer that is called, or 0 */
+    uint64_t handle;   /* of the timer whose callback it is, or 0 */
     const struct frame *outer;
 };
 
-/* The calling thread is inside of a function of the user, until it leaves. */
+/* Push `frame`, before a call of a function of the user. */
 static inline void frame_enter(struct frame *frame, const void *whose,
                                uint64_t handle)
 {
@@ -37,7 +37,7 @@ static inline void frame_leave(const struct frame *frame)
     sync_self()->frame = frame->outer;
 }
 
-/* The innermost frame of the calling thread, or NULL. */
+/* Return the innermost frame of the calling thread, or NULL. */
 static inline const struct frame *frame_innermost(void)
 {
     return sync_self()->frame;
@@ -53,8 +53,8 @@ static inline bool frame_is_inside(const void *whose)
     return frame != NULL;
 }
 
-/* Returns whether the calling thread is inside of the callback of that timer of
- * `whose`. */
+/* Returns whether the calling thread is inside of the callback of timer
+ * `handle` of `whose`. */
 static inline bool frame_is_inside_timer(const void *whose, uint64_t handle)
 {
     const struct frame *frame = frame_innermost();

@@ -1,19 +1,17 @@
 /*
- * os/lock_order.h - the order in which locks are taken, and in debug builds, an
- * assertion that it is kept.
+ * os/lock_order.h - the order in which threads take locks; in debug builds, an
+ * assertion that each thread keeps to it.
  *
- *     1. a shard of a monitor
- *     2. a shard of a purgatory
- *     3. a shard of a service
- *     4. a service
- *     5. a clock, or the recorder of a service
+ *     ORDER_MONITOR    a shard of a monitor
+ *     ORDER_PURGATORY  a shard of a purgatory
+ *     ORDER_SHARD      a shard of a service
+ *     ORDER_SERVICE    a service
+ *     ORDER_LEAF       a clock, or the recorder of a service
  *
- * Whoever holds one takes only those further down, and never two of a kind.
- * With a monitor's, the service is called; with a purgatory's, nothing but the
- * allocator is.  Callbacks of the user are called with none: they may call
- * anything, and would sooner or later wait for themselves.
- *
- * The first two are asserted here; those of the service are in its own hands.
+ * A thread that holds a lock takes only locks further down, and never two of a
+ * kind.  With a monitor's lock it may call the service, with a purgatory's only
+ * the allocator.  With any lock it calls no callback of the user: callbacks may
+ * call any function, and would sooner or later block on that lock.
  */
 #ifndef TKW_OS_LOCK_ORDER_H
 #define TKW_OS_LOCK_ORDER_H
@@ -24,6 +22,9 @@
 enum order {
     ORDER_MONITOR = 1,
     ORDER_PURGATORY = 2,
+    ORDER_SHARD = 4,
+    ORDER_SERVICE = 8,
+    ORDER_LEAF = 16,
 };
 
 #ifdef NDEBUG

@@ -1,5 +1,6 @@
 /*
- * os/manual_clock.c - the clock that is turned by hand.
+ * os/manual_clock.c - a clock that changes only when its owner advances or
+ * sets it.
  */
 #include <tickwheel/clock.h>
 
@@ -8,167 +9,170 @@
 #include <unistd.h>
 
 #include "base/allocator.h"
+#include "lock_order.h"
 #include "sync.h"
 
-struct tkw_hand {
+struct tkw_manual_clock {
     struct tkw_clock clock;
     struct sync_mutex mutex;
-    struct sync_cond cond; /* any of these has changed */
+    struct sync_cond cond; /* a field below has changed */
     uint64_t now;
-    uint64_t until; /* what the sleeper waits for */
+    uint64_t until; /* the time that the sleeper waits for */
     bool is_asleep;
     bool woken;
-    int fd;         /* for event loops, or -1; to be readable ... */
+    int fd;         /* for event loops, or -1; readable ... */
     uint64_t aimed; /* ... from this time on */
     bool is_readable;
 };
 
-/* Has the sleeper nothing to do?  Not if it could go on but has not yet. */
-static bool is_settled(const struct tkw_hand *hand)
+/* Returns whether a sleeper waits, and its wait is not about to end. */
+static bool is_settled(const struct tkw_manual_clock *manual)
 {
-    bool has_come = hand->until <= hand->now && hand->until != UINT64_MAX;
-    return hand->is_asleep && !hand->woken && !has_come;
+    bool is_due = manual->until <= manual->now && manual->until != UINT64_MAX;
+    return manual->is_asleep && !manual->woken && !is_due;
 }
 
-/* Make the descriptor readable, or not.  With the mutex. */
-static void show(struct tkw_hand *hand, bool is_readable)
+/* Make the descriptor readable or unreadable.  The caller holds the mutex. */
+static void set_readable(struct tkw_manual_clock *manual, bool is_readable)
 {
     uint64_t count = 1;
-    if (hand->fd < 0 || hand->is_readable == is_readable)
+    if (manual->fd < 0 || manual->is_readable == is_readable)
         return;
     if (is_readable)
-        (void)!write(hand->fd, &count, sizeof count);
+        (void)!write(manual->fd, &count, sizeof count);
     else
-        (void)!read(hand->fd, &count, sizeof count);
-    hand->is_readable = is_readable;
+        (void)!read(manual->fd, &count, sizeof count);
+    manual->is_readable = is_readable;
 }
 
-/* Has the time come that the descriptor is aimed at? */
-static bool is_hit(const struct tkw_hand *hand)
+/* Returns whether the descriptor's time has come. */
+static bool is_hit(const struct tkw_manual_clock *manual)
 {
-    return hand->aimed <= hand->now && hand->aimed != UINT64_MAX;
+    return manual->aimed <= manual->now && manual->aimed != UINT64_MAX;
 }
 
-static uint64_t hand_now(void *context)
+static uint64_t manual_now(void *context)
 {
-    struct tkw_hand *hand = context;
-    sync_lock(&hand->mutex);
-    uint64_t now = hand->now;
-    sync_unlock(&hand->mutex);
+    struct tkw_manual_clock *manual = context;
+    order_lock(&manual->mutex, ORDER_LEAF);
+    uint64_t now = manual->now;
+    order_unlock(&manual->mutex, ORDER_LEAF);
     return now;
 }
 
-static void hand_wait_until(void *context, uint64_t time)
+static void manual_wait_until(void *context, uint64_t time)
 {
-    struct tkw_hand *hand = context;
-    sync_lock(&hand->mutex);
-    hand->until = time;
-    hand->is_asleep = true;
-    sync_broadcast(&hand->cond);
-    while (is_settled(hand))
-        sync_wait(&hand->cond, &hand->mutex);
-    hand->is_asleep = false;
-    hand->woken = false;
-    sync_unlock(&hand->mutex);
+    struct tkw_manual_clock *manual = context;
+    order_lock(&manual->mutex, ORDER_LEAF);
+    manual->until = time;
+    manual->is_asleep = true;
+    sync_broadcast(&manual->cond);
+    while (is_settled(manual))
+        sync_wait(&manual->cond, &manual->mutex);
+    manual->is_asleep = false;
+    manual->woken = false;
+    order_unlock(&manual->mutex, ORDER_LEAF);
 }
 
-static void hand_wake(void *context)
+static void manual_wake(void *context)
 {
-    struct tkw_hand *hand = context;
-    sync_lock(&hand->mutex);
-    hand->woken = true;
-    sync_broadcast(&hand->cond);
-    sync_unlock(&hand->mutex);
+    struct tkw_manual_clock *manual = context;
+    order_lock(&manual->mutex, ORDER_LEAF);
+    manual->woken = true;
+    sync_broadcast(&manual->cond);
+    order_unlock(&manual->mutex, ORDER_LEAF);
 }
 
-static int hand_fd(void *context)
+static int manual_fd(void *context)
 {
-    struct tkw_hand *hand = context;
-    sync_lock(&hand->mutex);
-    if (hand->fd < 0)
-        hand->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int fd = hand->fd >= 0 ? hand->fd : -errno;
-    sync_unlock(&hand->mutex);
+    struct tkw_manual_clock *manual = context;
+    order_lock(&manual->mutex, ORDER_LEAF);
+    if (manual->fd < 0)
+        manual->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int fd = manual->fd >= 0 ? manual->fd : -errno;
+    order_unlock(&manual->mutex, ORDER_LEAF);
     return fd;
 }
 
-static void hand_aim(void *context, uint64_t time)
+static void manual_aim(void *context, uint64_t time)
 {
-    struct tkw_hand *hand = context;
-    sync_lock(&hand->mutex);
-    hand->aimed = time;
-    show(hand, is_hit(hand));
-    sync_unlock(&hand->mutex);
+    struct tkw_manual_clock *manual = context;
+    order_lock(&manual->mutex, ORDER_LEAF);
+    manual->aimed = time;
+    set_readable(manual, is_hit(manual));
+    order_unlock(&manual->mutex, ORDER_LEAF);
 }
 
-int tkw_hand_open(struct tkw_hand **hand, uint64_t now_ns)
+int tkw_manual_clock_open(struct tkw_manual_clock **manual, uint64_t now_ns)
 {
-    struct tkw_hand *made = tkw__allocator_plain.allocate(NULL, sizeof *made);
+    struct tkw_manual_clock *made =
+        tkw__allocator_plain.allocate(NULL, sizeof *made);
     if (made == NULL)
         return -ENOMEM;
-    *made = (struct tkw_hand){
-        .clock = {hand_now, hand_wait_until, hand_wake, made, false, hand_fd,
-                  hand_aim},
+    *made = (struct tkw_manual_clock){
+        .clock = {manual_now, manual_wait_until, manual_wake, made, false,
+                  manual_fd, manual_aim},
         .now = now_ns,
         .fd = -1,
         .aimed = UINT64_MAX,
     };
     sync_mutex_init(&made->mutex);
     tkw__sync_cond_init(&made->cond);
-    *hand = made;
+    *manual = made;
     return 0;
 }
 
-void tkw_hand_close(struct tkw_hand *hand)
+void tkw_manual_clock_close(struct tkw_manual_clock *manual)
 {
-    if (hand == NULL)
+    if (manual == NULL)
         return;
-    if (hand->fd >= 0)
-        close(hand->fd);
-    sync_mutex_destroy(&hand->mutex);
-    sync_cond_destroy(&hand->cond);
-    tkw__allocator_plain.release(NULL, hand, sizeof *hand);
+    if (manual->fd >= 0)
+        close(manual->fd);
+    sync_mutex_destroy(&manual->mutex);
+    sync_cond_destroy(&manual->cond);
+    tkw__allocator_plain.release(NULL, manual, sizeof *manual);
 }
 
-const struct tkw_clock *tkw_hand_clock(const struct tkw_hand *hand)
+const struct tkw_clock *
+tkw_manual_clock_source(const struct tkw_manual_clock *manual)
 {
-    return &hand->clock;
+    return &manual->clock;
 }
 
-void tkw_hand_be_wall(struct tkw_hand *hand, bool is_wall)
+void tkw_manual_clock_set_wall(struct tkw_manual_clock *manual, bool is_wall)
 {
-    hand->clock.is_wall = is_wall;
+    manual->clock.is_wall = is_wall;
 }
 
-uint64_t tkw_hand_now(struct tkw_hand *hand)
+uint64_t tkw_manual_clock_now(struct tkw_manual_clock *manual)
 {
-    return hand_now(hand);
+    return manual_now(manual);
 }
 
-void tkw_hand_turn(struct tkw_hand *hand, uint64_t ns)
+void tkw_manual_clock_advance(struct tkw_manual_clock *manual, uint64_t ns)
 {
-    sync_lock(&hand->mutex);
-    hand->now = ns < UINT64_MAX - hand->now ? hand->now + ns : UINT64_MAX;
-    show(hand, hand->is_readable || is_hit(hand));
-    sync_broadcast(&hand->cond);
-    sync_unlock(&hand->mutex);
+    order_lock(&manual->mutex, ORDER_LEAF);
+    manual->now = ns < UINT64_MAX - manual->now ? manual->now + ns : UINT64_MAX;
+    set_readable(manual, manual->is_readable || is_hit(manual));
+    sync_broadcast(&manual->cond);
+    order_unlock(&manual->mutex, ORDER_LEAF);
 }
 
-void tkw_hand_set(struct tkw_hand *hand, uint64_t now_ns)
+void tkw_manual_clock_set(struct tkw_manual_clock *manual, uint64_t now_ns)
 {
-    sync_lock(&hand->mutex);
-    bool is_back = now_ns < hand->now; /* who waits or polls is to see it */
-    hand->woken = hand->woken || is_back;
-    hand->now = now_ns;
-    show(hand, hand->is_readable || is_back || is_hit(hand));
-    sync_broadcast(&hand->cond);
-    sync_unlock(&hand->mutex);
+    order_lock(&manual->mutex, ORDER_LEAF);
+    bool is_back = now_ns < manual->now; /* ends waits and polls */
+    manual->woken = manual->woken || is_back;
+    manual->now = now_ns;
+    set_readable(manual, manual->is_readable || is_back || is_hit(manual));
+    sync_broadcast(&manual->cond);
+    order_unlock(&manual->mutex, ORDER_LEAF);
 }
 
-void tkw_hand_settle(struct tkw_hand *hand)
+void tkw_manual_clock_settle(struct tkw_manual_clock *manual)
 {
-    sync_lock(&hand->mutex);
-    while (!is_settled(hand))
-        sync_wait(&hand->cond, &hand->mutex);
-    sync_unlock(&hand->mutex);
+    order_lock(&manual->mutex, ORDER_LEAF);
+    while (!is_settled(manual))
+        sync_wait(&manual->cond, &manual->mutex);
+    order_unlock(&manual->mutex, ORDER_LEAF);
 }

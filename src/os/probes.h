@@ -1,16 +1,16 @@
 /*
- * os/probes.h - where tracers can look into a running service.
+ * os/probes.h - tracepoints of a running service.
  *
- * Where the system has <sys/sdt.h> each of these is a place in the program that
- * a tracer knows by name: a single instruction that does nothing, until one is
- * attached.  Elsewhere they are nothing at all.
+ * Where the system has <sys/sdt.h>, each probe is a place in the program that a
+ * tracer knows by name: a single instruction that does nothing until a tracer
+ * is attached.  Elsewhere a probe compiles to nothing.
  *
  *     arm      service, handle, due_ns
- *     cancel   service, handle            it was pending, and is stopped
+ *     cancel   service, handle            it was pending
  *     fire     service, handle, callback, ns late
  *     done     service, handle, callback, ns taken
- *     sleep    service, until_ns          the driver goes to sleep
- *     wake     service                    and is awake again
+ *     sleep    service, until_ns          the driver begins to wait
+ *     wake     service                    its wait has ended
  *     full     service, thread count      a crew has no room
  *
  * docs/guide/observing.md shows how to use them.
@@ -22,7 +22,7 @@
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
 
-/* Clang finds fault with what the system's macros expand to. */
+/* Clang warns about the expansion of the system's macros. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
 #endif

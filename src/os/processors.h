@@ -1,5 +1,5 @@
 /*
- * os/processors.h - how many shards there should be if nobody says.
+ * os/processors.h - the default number of shards.
  */
 #ifndef TKW_OS_PROCESSORS_H
 #define TKW_OS_PROCESSORS_H
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* One for each processor, 1 to `most`. */
+/* Return the number of processors, clamped to 1 ... `most`. */
 static inline uint32_t processors(uint32_t most)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);

@@ -6,8 +6,8 @@
 
 #include "sync.h"
 
-/* The next number of the calling thread.  The first call seeds the sequence
- * with the time `now` and the number of the thread. */
+/* Return the next number of the calling thread's sequence.  The first call
+ * seeds it with the time `now` and the number of the thread. */
 static inline uint64_t random_draw(uint64_t now)
 {
     struct sync_self *self = sync_self();

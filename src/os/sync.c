@@ -1,5 +1,5 @@
 /*
- * os/sync.c - what of sync.h is too long to be inline.
+ * os/sync.c - the functions of sync.h that are too long to be inline.
  */
 #include "system.h"
 
@@ -40,14 +40,14 @@ void tkw__sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
 int tkw__sync_start(struct sync_thread *thread, void *(*run)(void *),
                     void *argument, const char *name)
 {
-    /* A new thread has the signal mask of the one that starts it. */
+    /* A new thread inherits the signal mask of its creator. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&thread->thread, NULL, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error == 0) {
-        char shown[16] = ""; /* as many as the system has room for */
+        char shown[16] = ""; /* the system's limit */
         memcpy(shown, name, strnlen(name, sizeof shown - 1));
         pthread_setname_np(thread->thread, shown);
     }

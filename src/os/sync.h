@@ -1,16 +1,16 @@
 /*
- * os/sync.h - the one door to threads.
+ * os/sync.h - all use of threads, locks and atomics.
  *
  * Every lock, wait, thread and atomic access of the library goes through here,
- * so that there can be two implementations.  This one is the machine's: inline,
- * and nothing but the instruction or the call it stands for.  The other is for
- * tests: built with TKW_SYNC naming a header of the same contents, the sources
- * run under a scheduler that decides at each of these calls who goes on, so
- * that every interleaving can be tried, and tried again.
+ * so that there can be two implementations.  This one is for the machine:
+ * inline, and only the instruction or call that it names.  The other is for
+ * tests, which define TKW_SYNC as the name of a header with these contents.
+ * The sources then run under a scheduler that selects the next thread at each
+ * of these calls, so that tests can try every interleaving, and repeat it.
  *
- * The name of an atomic access ends in the ordering it needs; whoever uses one
- * says why.  One is never part of the arguments of another: the scheduler could
- * not go between them.
+ * The name of an atomic access ends in its ordering; each use says why it
+ * suffices.  No access is part of the arguments of another: the scheduler could
+ * not switch between them.
  */
 #ifndef TKW_OS_SYNC_H
 #define TKW_OS_SYNC_H
@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the library remembers for a thread.  Each field has a header of this
- * folder, which alone reads and writes it; all are 0 at first. */
+/* State of a thread.  Only the function or header named beside a field writes
+ * it.  All fields are 0 at first. */
 struct sync_self {
     uint32_t number;           /* sync_number() */
     const struct frame *frame; /* frame.h */
@@ -34,8 +34,8 @@ struct sync_self {
 #include <pthread.h>
 #include <sched.h>
 
-/* Where the scheduler of tests may let another thread go on.  A function, so
- * that the coverage of both builds can be put together. */
+/* Where the tests' scheduler may switch threads.  A function, so that the
+ * coverage of both builds can be merged. */
 static inline void sync_point(void)
 {
 }
@@ -79,7 +79,7 @@ static inline void sync_cond_destroy(struct sync_cond *cond)
     pthread_cond_destroy(&cond->cond);
 }
 
-/* Wait for a broadcast, or for nothing at all: look again. */
+/* Wait for a signal or broadcast.  It may return without: check again. */
 static inline void sync_wait(struct sync_cond *cond, struct sync_mutex *mutex)
 {
     pthread_cond_wait(&cond->cond, &mutex->mutex);
@@ -90,13 +90,13 @@ static inline void sync_broadcast(struct sync_cond *cond)
     pthread_cond_broadcast(&cond->cond);
 }
 
-/* The same for one of those that wait. */
+/* Like sync_broadcast(), but wake only one thread. */
 static inline void sync_signal(struct sync_cond *cond)
 {
     pthread_cond_signal(&cond->cond);
 }
 
-/* Let others have a lock that was just given up. */
+/* Let a waiting thread take a lock that was just released. */
 static inline void sync_yield(void)
 {
     sched_yield();
@@ -111,16 +111,17 @@ static inline void sync_join(struct sync_thread *thread)
 
 void tkw__sync_cond_init(struct sync_cond *cond);
 
-/* The same as sync_wait(), but no longer than until a time of the monotonic
- * clock, in ns; UINT64_MAX is for ever. */
+/* Like sync_wait(), but return at `time` of the monotonic clock, in ns, at the
+ * latest.  UINT64_MAX means no limit. */
 void tkw__sync_wait_until(struct sync_cond *cond, struct sync_mutex *mutex,
                           uint64_t time);
 
-/* Start a thread that takes no signals.  Returns 0 or a negative errno. */
+/* Start a thread that blocks all signals.  Returns 0 or a negative errno. */
 int tkw__sync_start(struct sync_thread *thread, void *(*run)(void *),
                     void *argument, const char *name);
 
-/* Let the calling thread be woken when it asked for, not some 50 us later. */
+/* Set the calling thread's timer slack to 1 ns, so that waits do not end some
+ * 50 us late. */
 void tkw__sync_be_punctual(void);
 
 extern _Thread_local struct sync_self tkw__sync_self_of_thread
@@ -133,12 +134,12 @@ static inline struct sync_self *sync_self(void)
 
 #endif
 
-/* Threads that have a number so far. */
+/* Threads that have a number. */
 extern uint32_t tkw__sync_numbered;
 
 #define sync_get_relaxed(at) \
     (SYNC_POINT(), __atomic_load_n((at), __ATOMIC_RELAXED))
-/* Any value will do, old or new: the scheduler need not go between. */
+/* Like sync_get_relaxed(), but not a place to switch: an old value will do. */
 #define sync_glance(at) __atomic_load_n((at), __ATOMIC_RELAXED)
 #define sync_get_acquire(at) \
     (SYNC_POINT(), __atomic_load_n((at), __ATOMIC_ACQUIRE))
@@ -155,14 +156,15 @@ extern uint32_t tkw__sync_numbered;
 #define sync_exchange_acquire(at, value) \
     (SYNC_POINT(), __atomic_exchange_n((at), (value), __ATOMIC_ACQUIRE))
 
-/* Replace `*expected` by `value`; if something else is there, tell what. */
+/* If `*at` equals `*expected`, store `value` there and return true.  Else store
+ * `*at` in `*expected` and return false. */
 #define sync_replace_ordered(at, expected, value)                  \
     (SYNC_POINT(),                                                 \
      __atomic_compare_exchange_n((at), (expected), (value), false, \
                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 
-/* The number of the calling thread, from 1 on: the order in which threads asked
- * for one. */
+/* Return the number of the calling thread: 1 for the first that calls this, 2
+ * for the second, and so on. */
 static inline uint32_t sync_number(void)
 {
     struct sync_self *self = sync_self();

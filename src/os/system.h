@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #endif
 
-/* Times of 64 bits where a long has 32: they do not end in 2038. */
+/* Use 64-bit times where long has 32 bits: 32-bit times end in 2038. */
 #ifndef _FILE_OFFSET_BITS
 #define _FILE_OFFSET_BITS 64
 #endif

@@ -1,20 +1,20 @@
 /*
- * pool/advance.c - time goes by: slots fall, timers come due.
+ * pool/advance.c - advancing time: slots fall, timers become due.
  *
- * At the tick at which a slot begins its entries fall one level, into `fallen`
- * of the slots below; the highest level first, the lowest fires.  Whatever is
- * due waits in DUE until the tick is finished, and then is ready.
+ * At the tick at which a slot begins, its entries fall one level, into FALLEN
+ * of the slots below.  The highest level falls first; on the lowest, entries
+ * fire.  They wait in DUE until the tick is finished, and then move to READY.
  */
 #include <tickwheel/pool.h>
 
 #include "private.h"
 #include "run.h"
 
-/* What has come of one entry whose tick has come. */
+/* Drop a dead entry, file a postponed one anew, append others to DUE. */
 static inline void fire_one(struct tkw_pool *pool, uint64_t tick,
                             uint64_t entry)
 {
-    struct record *timer = entry_timer(pool, entry);
+    struct record *timer = entry_wanted(pool, entry);
     if (timer == NULL) {
         pool_drop(pool, entry);
         return;
@@ -29,7 +29,7 @@ static inline void fire_one(struct tkw_pool *pool, uint64_t tick,
     pool_shelve(pool, DUE, entry);
 }
 
-/* Send for the first timers of a tick that is near. */
+/* Prefetch the first records of a tick that is near. */
 static void prefetch_tick(struct tkw_pool *pool, tkw_tick tick)
 {
     const struct slot *slot = &pool->slots[ring_slot(&pool->rings[0], tick)];
@@ -52,10 +52,8 @@ static void fire_run(struct tkw_pool *pool, uint64_t tick,
     tkw__pool_see(pool, run->count);
 }
 
-/*
- * Look at up to `most` entries whose tick has come.  Returns how many there
- * were; if that is less than `most`, the slot is empty.
- */
+/* Process up to `most` entries of the slot of `tick`.  Returns how many; if
+ * fewer than `most`, the slot is empty. */
 static size_t fire(struct tkw_pool *pool, uint64_t tick, size_t most)
 {
     uint32_t place = ring_slot(&pool->rings[0], tick);
@@ -78,7 +76,7 @@ static size_t fire(struct tkw_pool *pool, uint64_t tick, size_t most)
     return done;
 }
 
-/* Empty the current slot of a level.  Returns false for lack of budget. */
+/* Empty the current slot of a level.  Returns false if the budget runs out. */
 static bool empty_slot(struct tkw_pool *pool, uint32_t level, size_t *budget)
 {
     uint64_t number = pool->dial.levels[level].hand;
@@ -89,15 +87,13 @@ static bool empty_slot(struct tkw_pool *pool, uint32_t level, size_t *budget)
     *budget -= level == 0 ? fire(pool, number, *budget)
                           : tkw__pool_fall(pool, level, number, *budget);
     bool is_empty = slot->chunks == 0;
-    pool->counters.visits += is_empty;
+    pool->stats.visits += is_empty;
     return is_empty;
 }
 
-/*
- * Append what has come due to what is ready.  Entry by entry, so that the
- * chunks of READY stay full; a long queue as it is, leaving a gap that is small
- * beside it (tkw_pool_reserve() reckons with that).
- */
+/* Append the queue `which` to READY.  Copy a short queue, so that the chunks of
+ * READY stay full.  Link a long one: that leaves a gap, small beside it, which
+ * tkw_pool_reserve() allows for. */
 static void queue_up(struct tkw_pool *pool, uint32_t which)
 {
     struct slot *from = &pool->shelves[which];
@@ -116,17 +112,18 @@ static void queue_up(struct tkw_pool *pool, uint32_t which)
         struct chunk *tail = stream_tail(ready);
         tail->header.count = (uint32_t)(ready->write - tail->entries);
         tail->header.next = stream_head(due);
-        pool->gaps += chunk_gap(tail);
+        ready->write = due->write;
+        slot_change_gap(pool, to, 0, chunk_gap(tail));
+        to->chunks += from->chunks;
+        to->gaps += from->gaps;
     } else {
-        ready->read = due->read;
+        *to = *from;
         pool->ready_end = NULL;
     }
     if (pool->sweep.slot == pool->slot_count + which) {
-        pool->sweep.at = NULL; /* its chunks are elsewhere now */
+        pool->sweep.at = NULL; /* its chunks are in READY now */
         pool->sweep.before = NULL;
     }
-    ready->write = due->write;
-    to->chunks += from->chunks;
     *from = (struct slot){.chunks = 0};
 }
 
@@ -138,11 +135,9 @@ static RARE void update_rings(struct tkw_pool *pool)
         tkw__ring_update(pool, i++);
 }
 
-/*
- * Move every hand, and what follows from them.  On the lowest level, where
- * nothing is drained ahead of time, that is little; and where a hand stands
- * still, so do those above it.
- */
+/* Move all hands to `now`, and update the rings.  The lowest ring needs little,
+ * as its slots are not drained ahead of time.  Where a hand does not move, no
+ * hand above it moves. */
 static inline void turn(struct tkw_pool *pool, tkw_tick now)
 {
     struct ring *rings = pool->rings;
@@ -153,7 +148,7 @@ static inline void turn(struct tkw_pool *pool, tkw_tick now)
         update_rings(pool);
 }
 
-/* Begin the work of a tick at which some slot begins. */
+/* Begin `tick`, at which a slot begins. */
 static void begin_tick(struct tkw_pool *pool, tkw_tick tick)
 {
     turn(pool, tick);
@@ -163,7 +158,8 @@ static void begin_tick(struct tkw_pool *pool, tkw_tick tick)
     pool->levels_left = dial_beginning(&pool->dial);
 }
 
-/* Go on with it.  Returns whether it is finished; `budget` is what is left. */
+/* Continue a tick, and subtract the work from `*budget`.  Returns whether the
+ * tick is finished. */
 static bool finish_tick(struct tkw_pool *pool, size_t *budget)
 {
     for (; pool->levels_left > 0; pool->levels_left--) {
@@ -177,7 +173,7 @@ static bool finish_tick(struct tkw_pool *pool, size_t *budget)
     return true;
 }
 
-/* The number of the next occupied slot of a ring; there is one. */
+/* Return the number of a ring's next occupied slot.  There must be one. */
 static uint64_t ring_next(const struct tkw_pool *pool, uint32_t level)
 {
     const struct ring *ring = &pool->rings[level];
@@ -198,7 +194,8 @@ tkw_tick tkw__pool_next_slot(const struct tkw_pool *pool)
     return next;
 }
 
-/* Begin the next tick at which a slot begins, if it comes by `now`. */
+/* Begin the next tick at which a slot begins, if it is not after `now`.
+ * Returns whether it has. */
 static bool begin_next(struct tkw_pool *pool, tkw_tick now)
 {
     if (now >= pool->wake)
@@ -213,7 +210,7 @@ static RARE bool advance_through(struct tkw_pool *pool, tkw_tick now,
                                  size_t budget)
 {
     if (pool->is_mid_tick && now < pool->dial.now)
-        now = pool->dial.now; /* an earlier advance has asked for it */
+        now = pool->dial.now; /* an earlier advance has begun that tick */
 
     tkw_tick before = pool->now;
     if (pool->shelves[FRESH].chunks != 0)
@@ -223,7 +220,7 @@ static RARE bool advance_through(struct tkw_pool *pool, tkw_tick now,
             turn(pool, now);
             pool->now = now;
         } else if (!finish_tick(pool, &budget)) {
-            pool->counters.stops++;
+            pool->stats.stops++;
             return false;
         }
     }

@@ -1,32 +1,32 @@
 /*
- * pool/arm.c - arming, moving, cancelling: what touches a timer's own line and
- * the end of one stream.
+ * pool/arm.c - arming, moving and cancelling timers: they touch a timer's own
+ * cache line and the end of one stream.
  *
- * A record's tag counts the entries made for it.  When tags run out, which
- * takes 4096 armings again without a moment in which no old entry was left, the
- * timer moves into a body: another record, with tags of its own, that knows
- * whose it is.  The handle still names the first record, which says where the
- * body is.
+ * A record's tag counts the entries made for it.  arm_kept() resets the tag if
+ * no entry is left.  The 4096th re-arming without a reset finds no tag, and
+ * moves the timer into a body: another record, with its own tags, that stores
+ * the timer's index.  The handle still names the first record, which stores the
+ * body's index.
  *
  *     handle -> [timer | moved, body 7 ]        all its entries are dead
  *                            |   ^
  *                            v   | timer 3
  *               [body 7 | tag, deadline]  <- entry (7, tag)
  *
- * A body counts as an entry of its timer until its own last entry is dropped.
+ * A body counts as an entry of its timer until pool_drop() drops the body's
+ * newest entry.
  */
 #include <errno.h>
 
 #include "ahead.h"
+#include "payload.h"
 #include "private.h"
 
-_Static_assert(POOL_PREFETCHED == NODE_INDICES, "a node at a time");
+/* Armings between two checks for many dead entries, and entries swept per
+ * arming while there are many. */
+enum { ARMINGS_PER_DEAD_CHECK = TKW_SWEEP_SLACK / 4, SWEPT_EACH = 8 };
 
-/* Armings between two looks at whether there is much to sweep, and entries that
- * are swept for each arming while there is. */
-enum { LOOK_EVERY = TKW_SWEEP_SLACK / 4, SWEPT_EACH = 8 };
-
-/* Give a stream of a slot room; it may be the first thing in the slot. */
+/* Add a chunk to a stream of the slot `place`, which may have been empty. */
 RARE void tkw__slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
                          struct stream *stream)
 {
@@ -44,9 +44,10 @@ RARE void tkw__slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
 }
 
 /*
- * The slot has been emptied ahead of time.  A deadline of a later turn waits
- * for that; any other goes a level lower, behind what has fallen there: by the
- * windows nothing can be armed straight into that slot yet.
+ * File an entry whose slot was emptied ahead of time.  If its deadline is in a
+ * later turn, append it to the slot of the next turn.  Otherwise append it a
+ * level lower, behind the entries that fell there: the window of that level
+ * does not reach the slot, so its DIRECT is empty.
  */
 static RARE int file_past_drained(struct tkw_pool *pool, uint32_t level,
                                   uint64_t number, uint64_t entry,
@@ -60,10 +61,9 @@ static RARE int file_past_drained(struct tkw_pool *pool, uint32_t level,
     return 0;
 }
 
-/*
- * The stream has no room.  Where a crowd is armed into the slot that falls
- * next, everybody helps to move it on, so that it never falls at once.
- */
+/* Append an entry to a full stream.  If a timer is armed into the crowded
+ * slot that falls next, also move part of the crowd, so that it never falls
+ * at once. */
 static RARE int file_in_new_chunk(struct tkw_pool *pool, uint32_t level,
                                   uint64_t number, uint64_t entry,
                                   bool is_arming)
@@ -77,7 +77,7 @@ static RARE int file_in_new_chunk(struct tkw_pool *pool, uint32_t level,
     return 0;
 }
 
-/* File an entry by the rules, wherever that leads. */
+/* File an entry by the rules of the dial: the slow path of file(). */
 static RARE int file_by_rules(struct tkw_pool *pool, uint64_t entry,
                               tkw_tick deadline, bool is_arming)
 {
@@ -97,11 +97,9 @@ static RARE int file_by_rules(struct tkw_pool *pool, uint64_t entry,
     return 0;
 }
 
-/*
- * File an entry whose deadline is to come.  Most often the first level that is
- * not too small takes it: see dial_level().  Returns 0, as do those whom it
- * calls last: what is common needs no stack.
- */
+/* File an entry whose deadline is to come.  Most often the first level that is
+ * not too small takes it: see dial_level().  Returns 0, like the functions that
+ * it tail-calls: the common path needs no stack. */
 static inline int file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline,
                        bool is_arming)
 {
@@ -121,15 +119,15 @@ static inline int file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline,
     return 0;
 }
 
-/* The same for an entry that is on its way while others are: no help. */
+/* Like file(), for an entry that changes its slot: move no part of a crowd. */
 void tkw__pool_file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline)
 {
     file(pool, entry, deadline, false);
 }
 
-/* Put an entry aside that has come due, or never will be. */
-static RARE int put_aside(struct tkw_pool *pool, struct record *timer,
-                          uint64_t entry, tkw_tick deadline)
+/* Append an entry that is due already, or never, to a shelf.  Returns 0. */
+static RARE int place_on_shelf(struct tkw_pool *pool, struct record *timer,
+                               uint64_t entry, tkw_tick deadline)
 {
     if (deadline == TKW_NEVER) {
         pool_shelve(pool, NEVER, entry);
@@ -148,7 +146,7 @@ static inline int place(struct tkw_pool *pool, struct record *timer,
     pool->entries++;
     if (deadline > pool->dial.now && deadline != TKW_NEVER)
         return file(pool, entry, deadline, true);
-    return put_aside(pool, timer, entry, deadline);
+    return place_on_shelf(pool, timer, entry, deadline);
 }
 
 static size_t least(size_t a, size_t b)
@@ -156,29 +154,31 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/*
- * Make sure of memory for an entry and `records` (0 or 1) more, and sweep if
- * there is much to be swept.  Then say how many armings can go without asking.
- */
+/* Ensure memory for an entry and `records` (0 or 1) records, and sweep if many
+ * entries are dead.  Store in `arms_left` how many armings need no preparation.
+ * Returns 0 or -ENOMEM. */
 static int prepare(struct tkw_pool *pool, size_t records)
 {
     int error = tkw__pool_provide(pool, 1, records, POOL_RECLAIM_STEPS);
     if (error != 0)
         return error;
-    size_t left = LOOK_EVERY;
+    size_t left = ARMINGS_PER_DEAD_CHECK;
     if (pool_has_many_dead(pool)) {
         size_t paid = tkw__pool_sweep(pool) / SWEPT_EACH;
         left = paid > 0 ? paid - 1 : 0;
     }
     uint64_t places = pool->places_safe - pool_places(pool) - 1;
     left = places < left ? (size_t)places : left;
-    left = least(left, pool->room - pool->used + pool->free_count - records);
+    /* With payload, tkw__pool_take() takes the records, not arming. */
+    if (!pool_has_payload(pool))
+        left =
+            least(left, pool->room - pool->used + pool->free_count - records);
     size_t allowed = pool->timers_max - pool_live(pool);
     pool->arms_left = least(left, allowed - least(allowed, records));
     return 0;
 }
 
-/* Arm, memory having been provided for. */
+/* Arm a timer.  There must be memory.  Returns 0. */
 static inline int arm(struct tkw_pool *pool, tkw_handle *handle,
                       tkw_tick deadline, struct tkw_user user)
 {
@@ -188,7 +188,7 @@ static inline int arm(struct tkw_pool *pool, tkw_handle *handle,
     timer->word = generation | WORD_ENTRY | IS_ARMED;
     timer->deadline = deadline;
     timer->user = user;
-    pool->counters.armed++;
+    pool->stats.armed++;
     if (handle != NULL)
         *handle = generation | index;
     return place(pool, timer, entry_make(index, 0, deadline), deadline);
@@ -212,10 +212,8 @@ int tkw_pool_arm(struct tkw_pool *pool, tkw_handle *handle, tkw_tick deadline,
     return arm(pool, handle, deadline, user);
 }
 
-/*
- * The record a handle names, if its timer is simply armed: in a slot, with no
- * body.  That is all that is common, and one comparison tells.
- */
+/* Return the record that `handle` names, if its timer is armed, not queued, and
+ * without a body; else NULL.  One comparison finds this common case. */
 static inline struct record *find_filed(const struct tkw_pool *pool,
                                         tkw_handle handle)
 {
@@ -229,7 +227,7 @@ static inline struct record *find_filed(const struct tkw_pool *pool,
                : NULL;
 }
 
-/* The last entry of a timer's body goes: the timer is on its own again. */
+/* Move a timer out of its body, whose newest entry is dropped. */
 static void leave_body(struct tkw_pool *pool, uint32_t index,
                        const struct record *body)
 {
@@ -239,10 +237,9 @@ static void leave_body(struct tkw_pool *pool, uint32_t index,
     record_free_if_unused(pool, index, timer);
 }
 
-/*
- * A dead entry has been counted off that was its record's last, or a body's.
- * With it may go the record, and the timer whose body it was.
- */
+/* Free the records that only `entry` kept in use: the record that `entry`
+ * names, and if that is the body of a timer, the timer's record as well.
+ * pool_drop() has subtracted `entry` from the counts already. */
 void tkw__pool_drop_last(struct tkw_pool *pool, uint64_t entry)
 {
     uint32_t index = entry_index(entry);
@@ -257,10 +254,8 @@ void tkw__pool_drop_last(struct tkw_pool *pool, uint64_t entry)
     record_free_if_unused(pool, index, record);
 }
 
-/*
- * Give a timer a body, its tags having run out.  Memory has been provided for.
- * The body's entry is its first.
- */
+/* Move a timer, whose tags are used up, into a body.  Returns the body's first
+ * entry.  There must be memory for both. */
 static RARE uint64_t enter_body(struct tkw_pool *pool, uint32_t owner,
                                 struct record *timer, tkw_tick deadline)
 {
@@ -276,14 +271,14 @@ static RARE uint64_t enter_body(struct tkw_pool *pool, uint32_t owner,
     return entry_make(index, 0, deadline);
 }
 
-/* Would one entry more be one too many for the tags there are? */
+/* Are the tags used up, so that another entry needs a body? */
 static inline bool needs_body(const struct tkw_pool *pool, struct record *timer)
 {
     uint32_t at;
     return word_tag(timer_body(pool, timer, &at)->word) == TAG_MAX;
 }
 
-/* Make an entry for a new deadline.  The one before is dead from now on. */
+/* Return an entry for a new deadline.  The entry before it becomes dead. */
 static inline uint64_t supersede(struct tkw_pool *pool, uint32_t index,
                                  struct record *timer, tkw_tick deadline)
 {
@@ -297,21 +292,21 @@ static inline uint64_t supersede(struct tkw_pool *pool, uint32_t index,
     return entry_make(at, tag + 1, deadline);
 }
 
-/* Start a timer that was kept. */
+/* Arm a timer that is kept.  Returns 1. */
 static RARE int arm_kept(struct tkw_pool *pool, uint32_t index,
                          struct record *timer, tkw_tick deadline)
 {
     if ((timer->word & WORD_ENTRIES) == 0)
-        timer->word &= ~WORD_TAG; /* no entry is left that had one */
+        timer->word &= ~WORD_TAG; /* no entry is left that has a tag */
     record_set_state(timer, IS_ARMED);
-    pool->arms_left = 0; /* one more is armed than was reckoned with */
-    pool->counters.armed++;
+    pool->arms_left = 0; /* prepare() has not counted this timer */
+    pool->stats.armed++;
     uint64_t entry = supersede(pool, index, timer, deadline);
     place(pool, timer, entry, deadline);
     return 1;
 }
 
-/* Arm again whatever can be, and say how that went. */
+/* Arm any armed or kept timer again: the slow path of tkw_pool_rearm(). */
 static RARE int rearm_prepared(struct tkw_pool *pool, tkw_handle handle,
                                tkw_tick deadline)
 {
@@ -326,6 +321,8 @@ static RARE int rearm_prepared(struct tkw_pool *pool, tkw_handle handle,
     int error = prepare(pool, needs_body(pool, timer));
     if (error != 0)
         return error;
+    if (state == IS_ARMED && (timer->word & WORD_STATE) != IS_ARMED)
+        return 0; /* given up, which the sweep in prepare() has found */
     if (state == IS_KEPT)
         return arm_kept(pool, (uint32_t)handle, timer, deadline);
 
@@ -350,7 +347,7 @@ int tkw_pool_rearm(struct tkw_pool *pool, tkw_handle handle, tkw_tick deadline)
     return 1 + place(pool, timer, entry, deadline);
 }
 
-/* Postpone a timer that is not simply armed, or to an earlier deadline. */
+/* Postpone a timer that find_filed() rejects, or to an earlier deadline. */
 static RARE int postpone_any(struct tkw_pool *pool, tkw_handle handle,
                              tkw_tick deadline)
 {
@@ -377,7 +374,14 @@ int tkw_pool_postpone(struct tkw_pool *pool, tkw_handle handle,
     return 1;
 }
 
-/* Cancel a timer that is not simply armed, or let one go that is kept. */
+static void cancel_armed(struct tkw_pool *pool, struct record *timer)
+{
+    pool_leave_queue(pool, timer);
+    record_set_state(timer, IS_CANCELLED);
+    pool->stats.cancelled++;
+}
+
+/* Cancel a timer that find_filed() rejects, or free a kept one. */
 static RARE bool cancel_any(struct tkw_pool *pool, tkw_handle handle)
 {
     struct record *timer = record_find(pool, handle);
@@ -390,9 +394,7 @@ static RARE bool cancel_any(struct tkw_pool *pool, tkw_handle handle)
     }
     if (state != IS_ARMED)
         return false;
-    pool_leave_queue(pool, timer);
-    record_set_state(timer, IS_CANCELLED);
-    pool->counters.cancelled++;
+    cancel_armed(pool, timer);
     return true;
 }
 
@@ -402,27 +404,63 @@ bool tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle)
     if (timer == NULL)
         return cancel_any(pool, handle);
     timer->word ^= IS_ARMED ^ IS_CANCELLED;
-    pool->counters.cancelled++;
+    pool->stats.cancelled++;
     return true;
 }
 
-void tkw__pool_prefetch(const struct tkw_pool *pool, tkw_handle handle)
+void tkw__pool_cancel_given_up(struct tkw_pool *pool, struct record *timer)
 {
-    uint32_t index = (uint32_t)handle;
-    if (index < pool->used)
-        __builtin_prefetch(record_at(pool, index), 1);
+    cancel_armed(pool, timer);
+    pool->given_up_seen++;
 }
 
-/* Those that the node below the top of the free ones names: they are popped
- * when the top is used up. */
-void tkw__pool_prefetch_free(const struct tkw_pool *pool)
+int tkw__pool_take(struct tkw_pool *pool, size_t kept_back, uint32_t *index)
 {
-    if (pool->free_top == NO_INDEX)
-        return;
-    uint32_t below = record_at(pool, pool->free_top)->node.below;
-    if (below == NO_INDEX)
-        return;
-    const struct node *node = &record_at(pool, below)->node;
-    for (uint32_t i = 0; i < node->count; i++)
-        __builtin_prefetch(record_at(pool, node->indices[i]), 1);
+    if (pool->room - pool->used + pool->free_count <= kept_back) {
+        int error =
+            tkw__pool_provide(pool, 0, kept_back + 1, POOL_RECLAIM_STEPS);
+        if (error != 0)
+            return pool->room >> TKW_SEGMENT_BITS == pool->segments_max
+                       ? -EAGAIN
+                       : error;
+    }
+    uint64_t generation;
+    *index = record_take(pool, &generation);
+    record_at(pool, *index)->word = generation | IS_KEPT;
+    return 0;
+}
+
+bool tkw__pool_needs_record(const struct tkw_pool *pool, uint32_t index)
+{
+    struct record *timer = record_at(pool, index);
+    return (timer->word & WORD_ENTRIES) != 0 && needs_body(pool, timer);
+}
+
+int tkw__pool_arm_taken(struct tkw_pool *pool, uint32_t index,
+                        tkw_tick deadline)
+{
+    struct record *timer = record_at(pool, index);
+    if ((timer->word & WORD_ENTRIES) != 0) {
+        tkw_handle handle = (timer->word & WORD_GENERATION) | index;
+        int result = rearm_prepared(pool, handle, deadline);
+        return result < 0 ? result : 0;
+    }
+    if (pool->arms_left == 0) {
+        int error = prepare(pool, 0);
+        if (error != 0)
+            return error;
+    } else {
+        pool->arms_left--;
+    }
+    timer->word = (timer->word & WORD_GENERATION) | WORD_ENTRY | IS_ARMED;
+    timer->deadline = deadline;
+    pool->stats.armed++;
+    return place(pool, timer, entry_make(index, 0, deadline), deadline);
+}
+
+void tkw__pool_free(struct tkw_pool *pool, uint32_t index, bool was_given_up)
+{
+    uint64_t generation = record_at(pool, index)->word & WORD_GENERATION;
+    cancel_any(pool, generation | index);
+    pool->given_up_seen += was_given_up;
 }

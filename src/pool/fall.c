@@ -1,7 +1,8 @@
 /*
  * pool/fall.c - entries fall a level: whole slots in time, crowds before it.
  *
- * Falling reads one stream and writes others, in order: an online radix sort.
+ * Falling reads one stream and appends to others, in order: an online radix
+ * sort.
  *
  * A crowded slot does not wait for its tick.  While the slot before it is the
  * current one, each advance moves a share of it, so that it is empty in time:
@@ -13,27 +14,27 @@
  * That is why a level has twice the slots of its window.
  *
  * Why equal deadlines still leave in arming order.  Let S(i) be the slot of
- * level i that a deadline d lies in.
+ * level i that contains a deadline d.
  *
- *   1. S(i) gives up entries only when all S(j) above it are empty, and stay
- *      so: ensure_drained() sees to that, and arming passes by a slot that was
- *      drained (file_past_drained() in pool/arm.c).  So what falls into S(i)
- *      comes before anything leaves it.
- *   2. What is armed straight into S(i) was armed after all that is in S(j)
- *      above: the level that takes d never rises.  It is kept apart from what
- *      fell, and leaves after it.
- *   3. What passes by a drained S(i) goes to `fallen` of S(i-1), behind all
- *      that fell from S(i): all of that was armed before.  And nothing has been
- *      armed straight into S(i-1) yet: the window of level i-1 does not reach
+ *   1. Entries leave S(i) only when all S(j) above it are empty, and stay so:
+ *      ensure_drained() ensures that, and arming skips a slot that was drained
+ *      (file_past_drained() in pool/arm.c).  So entries fall into S(i) only
+ *      before any entry leaves it.
+ *   2. An entry armed straight into S(i) was armed after all entries of S(j)
+ *      above: the level that takes d never rises.  The entry is in DIRECT, and
+ *      leaves after FALLEN.
+ *   3. An entry that skips a drained S(i) is appended to FALLEN of S(i-1),
+ *      behind all entries that fell from S(i), which were armed before.  And
+ *      DIRECT of S(i-1) is still empty: the window of level i-1 does not reach
  *      d, or d would have been filed there.
  *
- * In an unfinished tick nothing falls ahead of time: a current slot may still
- * hold what must go first.
+ * In an unfinished tick no slot falls ahead of time: a current slot may still
+ * hold entries that must leave first.
  */
 #include "private.h"
 #include "run.h"
 
-/* To be called when the hand or what is drained has moved. */
+/* Compute the fields that file() reads, after the hand or `drained` moved. */
 void tkw__ring_update(struct tkw_pool *pool, uint32_t i)
 {
     const struct tkw_level *level = &pool->dial.levels[i];
@@ -45,7 +46,7 @@ void tkw__ring_update(struct tkw_pool *pool, uint32_t i)
     ring->hand = level->hand;
 }
 
-/* A slot is empty now. */
+/* Mark the slot `place` as empty. */
 void tkw__pool_vacate(struct tkw_pool *pool, uint32_t place)
 {
     uint32_t i = 0;
@@ -58,31 +59,29 @@ void tkw__pool_vacate(struct tkw_pool *pool, uint32_t place)
     }
 }
 
-/*
- * A timer's deadline lies past the slot that its entry is in: it was postponed,
- * or goes round.  File it anew.
- */
+/* File an entry anew whose deadline lies past its slot, because the timer was
+ * postponed or is whole turns ahead. */
 void tkw__pool_file_anew(struct tkw_pool *pool, uint32_t level, uint64_t number,
                          uint64_t entry, tkw_tick deadline)
 {
     entry = entry_with_deadline(entry, deadline);
     if (deadline == TKW_NEVER) {
         pool_shelve(pool, NEVER, entry);
-        pool->counters.refiles++;
-    } else if (goes_round(pool, level)) {
+        pool->stats.refiles++;
+    } else if (level_has_rounds(pool, level)) {
         uint32_t size = pool->dial.levels[level].size;
         uint64_t own = level_number(&pool->dial.levels[level], deadline);
         uint64_t ahead = 1 + (own - number - 1) % size;
         slot_append(pool, level, number + ahead, FALLEN, entry);
-        pool->counters.passes += ahead == size;
-        pool->counters.refiles += ahead != size;
+        pool->stats.passes += ahead == size;
+        pool->stats.refiles += ahead != size;
     } else {
         tkw__pool_file(pool, entry, deadline);
-        pool->counters.refiles++;
+        pool->stats.refiles++;
     }
 }
 
-/* Let entries fall whose bits tell all, without a look at their timers. */
+/* Move entries a level down by their own bits, without reading records. */
 static void fall_blind(struct tkw_pool *pool, uint32_t level, uint64_t number,
                        const struct run *run)
 {
@@ -94,27 +93,28 @@ static void fall_blind(struct tkw_pool *pool, uint32_t level, uint64_t number,
         slot_append(pool, level - 1, level_number(below, deadline), FALLEN,
                     entry);
     }
-    pool->counters.falls += run->count;
+    pool->stats.falls += run->count;
 }
 
-/* So many timers are looked at: whatever was postponed of them is seen. */
+/* Subtract `n` records that were read from `unseen`, down to 0. */
 void tkw__pool_see(struct tkw_pool *pool, size_t n)
 {
     pool->unseen -= pool->unseen < n ? pool->unseen : n;
 }
 
-/* The same with a look: the dead are dropped, the postponed filed anew. */
-static void fall_looking(struct tkw_pool *pool, uint32_t level, uint64_t number,
+/* Like fall_blind(), but read records: drop the dead, file the postponed
+ * anew. */
+static void fall_reading(struct tkw_pool *pool, uint32_t level, uint64_t number,
                          const struct run *run)
 {
     const struct tkw_level *from = &pool->dial.levels[level];
     const struct tkw_level *below = from - 1;
-    pool->looks += run->count;
+    pool->reads += run->count;
     tkw__pool_see(pool, run->count);
     for (size_t i = 0; i < run->count; i++) {
         uint64_t entry = run->entries[i];
         prefetch_ahead(pool, run, i);
-        if (entry_timer(pool, entry) == NULL) {
+        if (entry_wanted(pool, entry) == NULL) {
             pool_drop(pool, entry);
             continue;
         }
@@ -126,26 +126,25 @@ static void fall_looking(struct tkw_pool *pool, uint32_t level, uint64_t number,
         entry = entry_with_deadline(entry, deadline);
         slot_append(pool, level - 1, level_number(below, deadline), FALLEN,
                     entry);
-        pool->counters.falls++;
+        pool->stats.falls++;
     }
 }
 
-/*
- * Can the entries of a slot be trusted, and is it worth while?  Not where many
- * are dead or postponed: better that they go no further.
- */
+/* May a slot fall without reading records?  It must be crowded, and its entries
+ * must hold enough of the deadline.  Where many entries are dead or postponed,
+ * it may not: they would only fall further. */
 static bool may_be_blind(const struct tkw_pool *pool, uint32_t level,
                          const struct slot *slot)
 {
-    return slot->chunks >= TKW_CROWDED_CHUNKS && !goes_round(pool, level) &&
+    return slot->chunks >= TKW_CROWDED_CHUNKS &&
+           !level_has_rounds(pool, level) &&
            pool->dial.levels[level].tick <= TICK_MASK + 1 &&
-           (pool_dead(pool) + pool->unseen) * 8 <= pool->entries;
+           (pool_dead(pool) + pool_given_up(pool) + pool->unseen) * 8 <=
+               pool->entries;
 }
 
-/*
- * Let up to `most` entries of a slot fall.  Returns how many did; if that is
- * less than `most`, the slot is empty.
- */
+/* Move up to `most` entries of a slot a level down.  Returns how many it
+ * processed; if fewer than `most`, the slot is empty. */
 size_t tkw__pool_fall(struct tkw_pool *pool, uint32_t level, uint64_t number,
                       size_t most)
 {
@@ -169,7 +168,7 @@ size_t tkw__pool_fall(struct tkw_pool *pool, uint32_t level, uint64_t number,
             if (ring->is_blind)
                 fall_blind(pool, level, number, &run);
             else
-                fall_looking(pool, level, number, &run);
+                fall_reading(pool, level, number, &run);
             stream_consume(pool, slot, stream, run.count);
             done += run.count;
         }
@@ -179,10 +178,9 @@ size_t tkw__pool_fall(struct tkw_pool *pool, uint32_t level, uint64_t number,
     return done;
 }
 
-/*
- * Empty a slot ahead of time, if that is not much work: first the one above
- * that it is part of.  Returns whether both are empty and will stay so.
- */
+/* Empty a slot ahead of time, after the slot above that contains it.  Skip a
+ * slot that is crowded or exceeds `*budget`.  Returns whether both are empty
+ * and stay so. */
 static bool ensure_drained(struct tkw_pool *pool, uint32_t level,
                            uint64_t number, size_t *budget)
 {
@@ -206,7 +204,7 @@ static bool ensure_drained(struct tkw_pool *pool, uint32_t level,
     return true;
 }
 
-/* The level whose next slot must fall before that of `level` may. */
+/* Return the level, `level` or above, whose next slot must fall first. */
 static uint32_t level_in_the_way(struct tkw_pool *pool, uint32_t level,
                                  size_t *budget)
 {
@@ -221,7 +219,8 @@ static uint32_t level_in_the_way(struct tkw_pool *pool, uint32_t level,
     return level;
 }
 
-/* Let some of a level's next slot fall, nothing being in the way. */
+/* Move up to `most` entries of a level's next slot a level down.  The slots
+ * above that contain it must be drained. */
 static size_t fall_ahead(struct tkw_pool *pool, uint32_t level, size_t most)
 {
     uint64_t next = pool->dial.levels[level].hand + 1;
@@ -235,18 +234,15 @@ static size_t fall_ahead(struct tkw_pool *pool, uint32_t level, size_t most)
     return n;
 }
 
-/*
- * A chunk was added to the next slot of a level, which is crowded: let two
- * fall, of that slot or of what is in its way.
- */
+/* Move entries of two chunks down, as arming has added one to the crowded next
+ * slot of `level`: from that slot, or from a slot that must fall first. */
 void tkw__pool_help(struct tkw_pool *pool, uint32_t level)
 {
     size_t budget = SIZE_MAX;
     fall_ahead(pool, level_in_the_way(pool, level, &budget), 2 * CHUNK_ENTRIES);
 }
 
-/* How many entries are in a crowded slot, as if its chunks were full; 0: it is
- * not crowded. */
+/* Return the entries of a slot as if its chunks were full; 0: not crowded. */
 static uint64_t crowd_size(const struct tkw_pool *pool, uint32_t level,
                            uint64_t number)
 {
@@ -255,16 +251,15 @@ static uint64_t crowd_size(const struct tkw_pool *pool, uint32_t level,
     return chunks >= TKW_CROWDED_CHUNKS ? chunks * (uint64_t)CHUNK_ENTRIES : 0;
 }
 
-/* The same of the next slot of a level.  A drained one is empty. */
+/* Like crowd_size(), for the next slot of a level.  A drained slot is empty. */
 static uint64_t crowd_next(const struct tkw_pool *pool, uint32_t level)
 {
     return crowd_size(pool, level, pool->dial.levels[level].hand + 1);
 }
 
-/*
- * When a crowd must have fallen: at the beginning of its slot; on higher levels
- * earlier, so that the slot below can fall ahead of time as well.
- */
+/* Return the tick by which a crowded slot must have fallen.  On level 2 that is
+ * the tick at which the slot begins.  On higher levels it is one slot of the
+ * level below earlier, so that this lower slot can fall ahead of time, too. */
 static tkw_tick crowd_finish(const struct tkw_pool *pool, uint32_t level)
 {
     const struct tkw_level *levels = pool->dial.levels;
@@ -273,10 +268,10 @@ static tkw_tick crowd_finish(const struct tkw_pool *pool, uint32_t level)
 }
 
 /*
- * The share of a level's crowd that is due after `elapsed` ticks more.  It will
- * take as long again until the next one, or so it seems; but not if the hand
- * has come here meanwhile: for who has slept until then, this is the first, and
- * tkw_pool_next() will ask for more.
+ * Return the share of a level's crowd that must fall now.  Assume that the next
+ * advance comes after `elapsed` ticks, like this one.  But if the hand has
+ * moved meanwhile, the caller slept until this first share.  Then assume one
+ * tick: tkw_pool_next() requests the others.
  */
 static size_t crowd_share(const struct tkw_pool *pool, uint32_t level,
                           tkw_tick elapsed)
@@ -290,10 +285,8 @@ static size_t crowd_share(const struct tkw_pool *pool, uint32_t level,
     return (size_t)(crowd_next(pool, level) / steps) + 1;
 }
 
-/*
- * Time has moved by `elapsed` ticks: let crowds fall in shares.  Returns how
- * many entries that were, at most `budget`.
- */
+/* Move shares of crowds after `elapsed` ticks.  Returns how many entries fell,
+ * at most `budget`. */
 size_t tkw__pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget)
 {
     uint64_t crowds = pool->crowds;
@@ -310,11 +303,9 @@ size_t tkw__pool_spread(struct tkw_pool *pool, tkw_tick elapsed, size_t budget)
     return budget - left;
 }
 
-/*
- * Until when nothing is to be done but to move the hands, no slot beginning
- * before `wake`; 0: something is.  A level's next slot is another one when its
- * hand moves.
- */
+/* Return the tick before which an advance only moves the hands, if no slot
+ * begins before `wake`; 0: a crowd must move.  A level's next slot changes when
+ * its hand moves. */
 tkw_tick tkw__pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake)
 {
     tkw_tick quiet = wake;
@@ -330,9 +321,10 @@ tkw_tick tkw__pool_quiet_until(const struct tkw_pool *pool, tkw_tick wake)
 }
 
 /*
- * When the next share of a large crowd is due, TKW_WAKE_SHARE timers of it.
- * `number` is that of the next occupied slot of the level.  It begins to fall
- * when the hand comes to the slot before it: whoever sleeps is to wake then.
+ * Return the tick at which TKW_WAKE_SHARE more timers of a crowd must fall, or
+ * TKW_NEVER.  `number` is that of the level's next occupied slot.  It begins to
+ * fall when the hand reaches the slot before it: a sleeping caller must wake
+ * then.
  */
 tkw_tick tkw__pool_next_share(const struct tkw_pool *pool, uint32_t level,
                               uint64_t number)

@@ -1,32 +1,33 @@
 /*
- * pool/memory.c - records, chunks, and keeping enough of both.
+ * pool/memory.c - allocating records and chunks, and keeping enough of both.
  *
  * Free records are a stack without memory of its own: a free record is a node
- * that holds a few more indices, so that the next one to use is mostly known
- * without a look at it.
+ * that holds the indices of a few others.  So record_pop() mostly returns an
+ * index without reading its record.
  *
  * Advancing moves entries between streams and must not fail.  So arming keeps
- * chunks in reserve.  A `place` is room that is taken: by an entry, dead or
- * alive, or by nobody, in a chunk that is not full and not the last of its
- * stream.  Of the chunks in use, all are made of places but for the last of
- * each stream and those being read.  No more streams are open than there are
- * entries, and no more than there are streams.  Hence, however things move,
+ * chunks in reserve.  A `place` is room for one entry that is taken: by an
+ * entry, dead or alive, or by a gap in a chunk that is not full and not the
+ * last of its stream.  All chunks in use consist of places, except the last of
+ * each stream and chunks being read.  No more streams are open than there are
+ * entries, and no more than there are streams.  Hence, however entries move,
  *
  *     chunks in use <= places / CHUNK_ENTRIES + min(places, streams) + a few
  *
- * Moving an entry makes no place more, but for joining two long queues, which
- * leaves less than a chunk empty between them: one place in TKW_JOIN_CHUNKS at
- * most.  So it is enough that arming checks, before it takes one more, that so
- * many chunks are there: `places_safe` is how many places they are good for,
- * those that joining may add kept aside.
+ * Moving an entry adds no place, unless queue_up() joins two long queues.  That
+ * leaves less than a chunk empty between them: at most one place in
+ * TKW_JOIN_CHUNKS.  So it is enough that arming checks the number of chunks
+ * before it takes one more place.  `places_safe` is the number of places that
+ * the chunks suffice for, minus those that joining may add.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "private.h"
 
 struct block {
     struct block *next;
-    struct chunk *fresh; /* the first that was never used ... */
+    struct chunk *fresh; /* the first chunk that was never used */
     struct chunk *end;
 };
 
@@ -49,21 +50,31 @@ void tkw__pool_release(struct tkw_pool *pool, void *memory, size_t bytes)
     pool->allocator.release(pool->allocator.context, memory, bytes);
 }
 
+/* Return the size of a segment.  It begins at a cache line, so that no record
+ * lies in two of them; the address of the allocation is stored before it. */
+static size_t segment_bytes(const struct tkw_pool *pool)
+{
+    return (size_t)SEGMENT_RECORDS * pool->cell_bytes + CELL_BYTES +
+           sizeof(char *);
+}
+
 static bool segment_add(struct tkw_pool *pool)
 {
     uint32_t count = pool->room >> TKW_SEGMENT_BITS;
-    if (count == SEGMENTS)
+    if (count == pool->segments_max)
         return false;
-    struct record *segment =
-        tkw__pool_allocate(pool, SEGMENT_RECORDS * sizeof *segment);
-    if (segment == NULL)
+    char *memory = tkw__pool_allocate(pool, segment_bytes(pool));
+    if (memory == NULL)
         return false;
-    pool->segments[count] = segment;
+    char *begin = memory + sizeof memory;
+    begin += (0 - (uintptr_t)begin) % CELL_BYTES;
+    memcpy(begin - sizeof memory, &memory, sizeof memory);
+    pool->segments[count] = begin;
     pool->room += SEGMENT_RECORDS;
     return true;
 }
 
-/* The address of a block's first chunk: a multiple of its size. */
+/* Return the first chunk of a block, at a multiple of the chunk size. */
 static struct chunk *block_begin(struct block *block)
 {
     uintptr_t end = (uintptr_t)(block + 1);
@@ -71,13 +82,14 @@ static struct chunk *block_begin(struct block *block)
     return (struct chunk *)(void *)((char *)(block + 1) + up);
 }
 
-/* Chunks that may be partly read, or written before another is free. */
+/* Return the number of chunks that may be partly read, or written before
+ * another chunk is free. */
 static size_t spare_always(const struct tkw_pool *pool)
 {
     return 2 * (size_t)pool->dial.level_count + 2 * SHELVES;
 }
 
-/* How many places the chunks there are suffice for. */
+/* Compute `places_safe`. */
 static void update_safe(struct tkw_pool *pool)
 {
     size_t always = spare_always(pool);
@@ -85,7 +97,7 @@ static void update_safe(struct tkw_pool *pool)
     size_t chunks = pool->chunks_total;
     chunks -= chunks < always ? chunks : always;
 
-    /* While there are fewer places than streams, each may be a chunk. */
+    /* With fewer places than streams, each place may need its own chunk. */
     uint64_t few = (uint64_t)chunks * CHUNK_ENTRIES / (CHUNK_ENTRIES + 1);
     uint64_t many =
         chunks > streams ? (uint64_t)(chunks - streams) * CHUNK_ENTRIES : 0;
@@ -102,7 +114,7 @@ static bool block_add(struct tkw_pool *pool)
     block->fresh = block_begin(block);
     block->end = block->fresh + TKW_BLOCK_CHUNKS;
 
-    /* Last in line: memory is touched only when it is needed. */
+    /* Append the block, so that its memory is touched only when needed. */
     if (pool->blocks == NULL) {
         pool->blocks = block;
         pool->fresh = block;
@@ -124,12 +136,12 @@ static struct chunk *chunk_take(struct tkw_pool *pool)
     }
     while (pool->fresh->fresh == pool->fresh->end) {
         pool->fresh = pool->fresh->next;
-        TKW_ASSERT(pool->fresh != NULL); /* arming has provided for this */
+        TKW_ASSERT(pool->fresh != NULL); /* arming keeps enough chunks */
     }
     return pool->fresh->fresh++;
 }
 
-/* How many chunks are in no stream. */
+/* Return the number of chunks that are in no stream. */
 size_t tkw__pool_chunks_idle(const struct tkw_pool *pool)
 {
     size_t count = 0;
@@ -143,9 +155,9 @@ size_t tkw__pool_chunks_idle(const struct tkw_pool *pool)
     return count;
 }
 
-/* Give a chunk back that is no longer part of a slot's streams. */
-void tkw__chunk_give_back(struct tkw_pool *pool, struct slot *slot,
-                          struct chunk *chunk)
+/* Free a chunk that is no longer in a stream of `slot`. */
+void tkw__chunk_free(struct tkw_pool *pool, struct slot *slot,
+                     struct chunk *chunk)
 {
     if (pool->sweep.at == chunk || pool->sweep.before == chunk) {
         pool->sweep.at = NULL;
@@ -156,7 +168,7 @@ void tkw__chunk_give_back(struct tkw_pool *pool, struct slot *slot,
     pool->chunks_free = chunk;
 }
 
-/* Give a stream that is full, or empty, room at its end. */
+/* Append a chunk to a stream that is full or empty. */
 void tkw__stream_open(struct tkw_pool *pool, struct slot *slot,
                       struct stream *stream)
 {
@@ -172,7 +184,7 @@ void tkw__stream_open(struct tkw_pool *pool, struct slot *slot,
     slot->chunks++;
 }
 
-/* All entries of a stream's first chunk have been read. */
+/* Free the first chunk of a stream, whose entries have all been read. */
 void tkw__stream_finish_head(struct tkw_pool *pool, struct slot *slot,
                              struct stream *stream)
 {
@@ -183,9 +195,9 @@ void tkw__stream_finish_head(struct tkw_pool *pool, struct slot *slot,
         stream->write = NULL;
     } else {
         stream->read = next->entries;
-        pool->gaps -= chunk_gap(chunk);
+        slot_change_gap(pool, slot, chunk_gap(chunk), 0);
     }
-    tkw__chunk_give_back(pool, slot, chunk);
+    tkw__chunk_free(pool, slot, chunk);
 }
 
 /* Is there memory for `n` more entries and `records` more records? */
@@ -195,8 +207,8 @@ static bool has_room(const struct tkw_pool *pool, size_t n, size_t records)
     return unused >= records && pool->places_safe >= pool_places(pool) + n;
 }
 
-/* Ask the allocator for it.  Returns false if the allocator refuses; what it
- * gave before that stays. */
+/* Allocate the memory that has_room() requires.  Returns false if the allocator
+ * refuses; memory allocated before that stays. */
 static bool grow(struct tkw_pool *pool, size_t n, size_t records)
 {
     while ((size_t)(pool->room - pool->used) + pool->free_count < records) {
@@ -211,17 +223,19 @@ static bool grow(struct tkw_pool *pool, size_t n, size_t records)
 }
 
 /*
- * Make sure of memory for `n` more entries and `records` more records.  Where
- * the allocator refuses, use the memory of dead entries again: sweep, but make
- * no more than `steps` steps, so that the time is bounded.  Returns 0, or
- * -ENOMEM; then the next call goes on sweeping where this one stopped.
+ * Ensure memory for `n` more entries and `records` more records.  If the
+ * allocator refuses, sweep to reuse the memory of dead entries.  Make at most
+ * `steps` steps, to bound the time.  Returns 0, or -ENOMEM: then the next call
+ * goes on sweeping where this one stopped.
  */
 int tkw__pool_provide(struct tkw_pool *pool, size_t n, size_t records,
                       size_t steps)
 {
     if (grow(pool, n, records))
         return 0;
-    for (; steps > 0 && pool_dead(pool) + pool->gaps > 0; steps--) {
+    for (; steps > 0; steps--) {
+        if (pool_dead(pool) + pool_given_up(pool) + pool->gaps == 0)
+            break;
         tkw__pool_sweep(pool);
         if (has_room(pool, n, records))
             return 0;
@@ -229,12 +243,12 @@ int tkw__pool_provide(struct tkw_pool *pool, size_t n, size_t records,
     return -ENOMEM;
 }
 
-/* Push the index of a record that nothing refers to any more. */
-void tkw__record_give_back(struct tkw_pool *pool, uint32_t index,
-                           struct record *record)
+/* Push the index of a record that no entry refers to on the free stack. */
+void tkw__record_free(struct tkw_pool *pool, uint32_t index,
+                      struct record *record)
 {
     if (word_generation(record->word) == UINT32_MAX) {
-        pool->retired++; /* its next handle would be one given out before */
+        pool->retired++; /* its next handle would repeat an old one */
         return;
     }
     pool->free_count++;
@@ -259,9 +273,11 @@ int tkw__pool_memory_open(struct tkw_pool *pool)
 
 void tkw__pool_memory_close(struct tkw_pool *pool)
 {
-    for (uint32_t at = 0; at < pool->room; at += SEGMENT_RECORDS)
-        tkw__pool_release(pool, record_at(pool, at),
-                          SEGMENT_RECORDS * sizeof(struct record));
+    for (uint32_t at = 0; at < pool->room >> TKW_SEGMENT_BITS; at++) {
+        char *memory;
+        memcpy(&memory, pool->segments[at] - sizeof memory, sizeof memory);
+        tkw__pool_release(pool, memory, segment_bytes(pool));
+    }
     for (struct block *block = pool->blocks; block != NULL;) {
         struct block *next = block->next;
         tkw__pool_release(pool, block, BLOCK_BYTES);

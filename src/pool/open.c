@@ -1,13 +1,13 @@
 /*
- * pool/open.c - opening and closing a pool; its figures and its reserve.
+ * pool/open.c - opening and closing a pool, its statistics and its reserve.
  */
 #include <tickwheel/pool.h>
 
 #include <errno.h>
-#include <string.h>
 
 #include "ahead.h"
 #include "base/allocator.h"
+#include "payload.h"
 #include "private.h"
 
 static uint64_t occupancy_words(const struct tkw_dial *dial)
@@ -21,17 +21,17 @@ static uint64_t occupancy_words(const struct tkw_dial *dial)
 _Static_assert(2 * (uint64_t)TKW_SLOTS_MAX + SHELVES <= UINT32_MAX,
                "slots and shelves can be numbered");
 
-/* Lay out slots and occupancy in one piece of memory. */
+/* Allocate slots and occupancy as one piece.  Returns 0 or -ENOMEM. */
 static int open_slots(struct tkw_pool *pool)
 {
     uint64_t slots = 2 * (uint64_t)pool->dial.slot_count;
     uint64_t words = occupancy_words(&pool->dial);
     uint64_t bytes = slots * sizeof(struct slot) + words * sizeof(uint64_t);
     pool->arena_bytes = bytes <= SIZE_MAX ? (size_t)bytes : SIZE_MAX;
-    pool->arena = tkw__pool_allocate(pool, pool->arena_bytes);
+    pool->arena = tkw__allocate_zeroed(&pool->allocator, pool->arena_bytes);
     if (pool->arena == NULL)
         return -ENOMEM;
-    memset(pool->arena, 0, pool->arena_bytes);
+    pool->bytes += pool->arena_bytes;
 
     uint64_t *word = pool->arena;
     for (uint32_t i = 0; i < pool->dial.level_count; i++) {
@@ -58,30 +58,27 @@ const char *tkw_pool_config_fault(const struct tkw_pool_config *config)
     if (fault != NULL)
         return fault;
     if (config->timers_max > TKW_POOL_TIMERS_MAX)
-        return "timers_max is more than a pool can hold";
+        return "timers_max is more than TKW_POOL_TIMERS_MAX";
     return tkw_geometry_fault(&config->geometry);
 }
 
-int tkw_pool_open(struct tkw_pool **pool, const struct tkw_pool_config *config)
+int tkw__pool_open_payload(struct tkw_pool **pool,
+                           const struct tkw_pool_config *config,
+                           const uint64_t *given_up)
 {
-    static const struct tkw_pool_config plain;
-    if (config == NULL)
-        config = &plain;
-    if (tkw_pool_config_fault(config) != NULL)
-        return -EINVAL;
-
     const struct tkw_allocator *allocator =
         config->allocator != NULL ? config->allocator : &tkw__allocator_plain;
-    struct tkw_pool *made =
-        allocator->allocate(allocator->context, sizeof *made);
+    struct tkw_pool *made = tkw__allocate_zeroed(allocator, sizeof *made);
     if (made == NULL)
         return -ENOMEM;
-    memset(made, 0, sizeof *made);
     made->allocator = *allocator;
     made->bytes = sizeof *made;
     made->now = config->start;
     made->timers_max =
         config->timers_max != 0 ? config->timers_max : TKW_POOL_TIMERS_MAX;
+    made->given_up = given_up;
+    made->cell_bytes = given_up != NULL ? CELL_BYTES : sizeof(struct record);
+    made->segments_max = given_up != NULL ? PAYLOAD_SEGMENTS : SEGMENTS;
     tkw_dial_init(&made->dial, &config->geometry, config->start, NULL);
     int error = open_slots(made);
     if (error == 0)
@@ -92,6 +89,26 @@ int tkw_pool_open(struct tkw_pool **pool, const struct tkw_pool_config *config)
     }
     *pool = made;
     return 0;
+}
+
+int tkw_pool_open(struct tkw_pool **pool, const struct tkw_pool_config *config)
+{
+    static const struct tkw_pool_config plain;
+    if (config == NULL)
+        config = &plain;
+    if (tkw_pool_config_fault(config) != NULL)
+        return -EINVAL;
+    return tkw__pool_open_payload(pool, config, NULL);
+}
+
+uint64_t tkw__pool_count_given_up(const struct tkw_pool *pool)
+{
+    return pool_given_up(pool);
+}
+
+char *const *tkw__pool_segments(const struct tkw_pool *pool)
+{
+    return pool->segments;
 }
 
 void tkw_pool_close(struct tkw_pool *pool)
@@ -114,19 +131,19 @@ size_t tkw_pool_count(const struct tkw_pool *pool)
     return pool_live(pool);
 }
 
-struct tkw_pool_figures tkw_pool_counters(const struct tkw_pool *pool)
+struct tkw_pool_stats tkw_pool_read_stats(const struct tkw_pool *pool)
 {
-    struct tkw_pool_figures told = {
-        .work = pool->counters,
+    struct tkw_pool_stats stats = {
+        .work = pool->stats,
         .entries = pool->entries,
         .dead = pool_dead(pool),
-        .looks = pool->looks,
+        .reads = pool->reads,
         .sweeps = pool->sweeps,
         .shares = pool->shares,
         .bytes = pool->bytes,
         .retired = pool->retired,
     };
-    return told;
+    return stats;
 }
 
 const struct tkw_dial *tkw_pool_dial(const struct tkw_pool *pool)
@@ -134,18 +151,20 @@ const struct tkw_dial *tkw_pool_dial(const struct tkw_pool *pool)
     return &pool->dial;
 }
 
-int tkw__pool_reserve(struct tkw_pool *pool, size_t n, size_t steps)
+int tkw__pool_reserve(struct tkw_pool *pool, size_t n, size_t records,
+                      size_t steps)
 {
     if (n > TKW_POOL_TIMERS_MAX)
         return -ENOMEM;
     if (n == 0)
         return 0;
-    /* And for the gaps that joining queues may leave meanwhile. */
+    /* Add the gaps that queue_up() may leave when it joins queues. */
     size_t gaps = (size_t)(pool_places(pool) + n) / (TKW_JOIN_CHUNKS - 1) + 1;
-    return tkw__pool_provide(pool, n + gaps, n, steps);
+    return tkw__pool_provide(pool, n + gaps, records, steps);
 }
 
 int tkw_pool_reserve(struct tkw_pool *pool, size_t n)
 {
-    return tkw__pool_reserve(pool, n, POOL_RECLAIM_STEPS + n / CHUNK_ENTRIES);
+    return tkw__pool_reserve(pool, n, n,
+                             POOL_RECLAIM_STEPS + n / CHUNK_ENTRIES);
 }

@@ -1,11 +1,13 @@
 /*
- * pool/private.h - what a pool is made of, for the files that make it: its
- * rings, its memory, and what all of them do with records and entries.
+ * pool/private.h - struct tkw_pool, its rings and shelves, and the helpers that
+ * all files of this folder use.
  */
 #ifndef TKW_POOL_PRIVATE_H
 #define TKW_POOL_PRIVATE_H
 
 #include <tickwheel/pool.h>
+
+#include <string.h>
 
 #include "ahead.h"
 #include "base/attributes.h"
@@ -13,98 +15,105 @@
 #include "record.h"
 #include "stream.h"
 
-/* A slot of that many chunks is crowded: it falls in shares, unseen. */
+/* A slot of at least this many chunks is crowded.  It falls in shares, if
+ * possible without reading its records: see may_be_blind() in pool/fall.c. */
 #ifndef TKW_CROWDED_CHUNKS
 #define TKW_CROWDED_CHUNKS 8
 #endif
 
-/* Queues of fewer chunks are copied when they are joined. */
+/* queue_up() copies queues of fewer chunks, and links longer ones. */
 #ifndef TKW_JOIN_CHUNKS
 #define TKW_JOIN_CHUNKS 64
 #endif
 
-/* Chunks come in blocks of so many. */
+/* Chunks of a block.  The pool allocates whole blocks. */
 #ifndef TKW_BLOCK_CHUNKS
 #define TKW_BLOCK_CHUNKS 128
 #endif
 
-/* Dead entries that are left alone, however few timers are armed. */
+/* Dead entries that the pool tolerates, however few timers are armed. */
 #ifndef TKW_SWEEP_SLACK
 #define TKW_SWEEP_SLACK 4096
 #endif
 
-/*
- * The slots of a level: twice as many as the window has, because slots fall
- * ahead of time into the turn that comes next.  What filing needs comes first.
- */
+/* The slots of a level.  There are twice as many as in the window, because
+ * slots fall ahead of time into the next turn.  The fields that file() reads
+ * come first. */
 struct ring {
-    uint64_t low;   /* slot numbers from here on ... */
-    uint64_t reach; /* ... so many, can be armed for with no more thought */
-    uint32_t mask;  /* size - 1 if that is a power of two, or 0 */
-    uint32_t first; /* the number of its slot 0 among all */
-    uint32_t shift; /* log2 of a slot's length, where `reach` is not 0 */
+    uint64_t low;   /* the first slot number that file() takes directly */
+    uint64_t reach; /* how many it takes directly, or 0 */
+    uint32_t mask;  /* `size` - 1 if `size` is a power of two, or 0 */
+    uint32_t first; /* the index of its slot 0 in `pool->slots` */
+    uint32_t shift; /* log2 of a slot's length, if `reach` is not 0 */
     uint32_t size;
-    uint64_t hand;    /* as of the level, when the above was reckoned */
-    uint64_t drained; /* arming for this slot number goes a level lower */
-    uint64_t falling; /* the slot number that began to fall last ... */
-    bool is_blind;    /* ... without a look at its timers */
+    uint64_t hand;    /* the level's hand at the last update of this ring */
+    uint64_t drained; /* the last slot number emptied ahead of time */
+    uint64_t falling; /* the slot number that began to fall last */
+    bool is_blind;    /* whether it falls without reading records */
     uint64_t *occupancy;
 };
 
 /*
- * Slots that are no slots.  READY holds what had come due by the last advance,
- * FRESH what was armed since then for a tick that had come already.  In an
- * unfinished tick, DUE holds what expires at that tick, LATE what was armed for
- * it since it began.
+ * Shelves are slots of no level.  READY holds the entries due by the last
+ * advance.  FRESH holds the entries armed since then for a tick that had come
+ * already.  In an unfinished tick, DUE holds the entries that expire at that
+ * tick, and LATE the entries armed for that tick since it began.
  */
 enum { READY, FRESH, DUE, LATE, NEVER, SHELVES };
 
-struct block; /* a piece of memory that chunks are cut from */
+struct block; /* an allocation that chunks are cut from */
 
 struct tkw_pool {
     tkw_tick now;     /* the last finished tick */
     uint64_t entries; /* in all streams, dead ones included */
-    size_t arms_left; /* armings until prepare() is to be asked again */
-    uint64_t unseen;  /* times postponed, timers looked at since taken off */
+    size_t arms_left; /* armings until the next call of prepare() */
+    uint64_t unseen;  /* postponements, minus records read since */
 
-    struct tkw_wheel_figures counters;
+    struct tkw_wheel_stats stats;
     uint32_t used;       /* records that were ever used */
-    uint32_t room;       /* records there is memory for */
+    uint32_t room;       /* records that are allocated */
     uint32_t free_top;   /* the top node of free records, or NO_INDEX */
     uint32_t free_count; /* free records below `used` */
+    uint32_t cell_bytes; /* a record and its payload, if it has one */
+    uint32_t segments_max;
+
+    /* With payload: how many timers other threads have given up, and how many
+     * of them the pool has cancelled.  Without: NULL, 0. */
+    const uint64_t *given_up; /* atomic */
+    uint64_t given_up_seen;
 
     struct slot *slots;
     struct ring rings[TKW_LEVELS_MAX];
     uint64_t busy;   /* bit i is set: level i+1 has an occupied slot */
     uint64_t crowds; /* not set: level i+1 has no crowded slot, or is level 1 */
-    tkw_tick wake;   /* no slot begins before this; 0: not known */
-    tkw_tick quiet;  /* and no crowd moves before this; 0: not known */
+    tkw_tick wake;   /* no slot begins before this tick; 0: unknown */
+    tkw_tick quiet;  /* before this tick advances move hands only; 0: unknown */
     uint32_t slot_count;
-    uint32_t levels_left; /* not yet emptied in an unfinished tick */
+    uint32_t levels_left; /* levels not yet emptied in an unfinished tick */
     bool is_mid_tick;     /* dial.now is not finished: a budget ran out */
     size_t queued;        /* armed timers in READY, FRESH, DUE and LATE */
-    uint64_t *ready_end;  /* READY can be read up to here; NULL: not known */
-    tkw_tick prefetched;  /* the tick whose timers were prefetched last */
+    uint64_t *ready_end;  /* end of the first run of READY; NULL: unknown */
+    tkw_tick prefetched;  /* the tick whose records were prefetched last */
     struct slot shelves[SHELVES];
 
     uint64_t gaps;        /* see pool/memory.c */
-    uint64_t places_safe; /* beyond this, more chunks are needed first */
+    uint64_t places_safe; /* places that the chunks suffice for */
     struct chunk *chunks_free;
     size_t chunks_total;
     struct block *blocks;
     struct block *blocks_last;
-    struct block *fresh; /* the block that is being cut */
+    struct block *fresh; /* the block that chunks are cut from */
 
     struct {
-        struct chunk *before; /* the one swept last, or NULL */
-        struct chunk *at;     /* the one to be swept next; NULL: the first */
+        struct chunk *before; /* the chunk swept last, or NULL */
+        struct chunk *at;     /* the chunk to sweep next; NULL: the first */
         uint32_t slot;
         uint32_t stream;
     } sweep;
 
     uint32_t drain_at;
     uint64_t retired;
-    uint64_t looks;
+    uint64_t reads;
     uint64_t sweeps;
     uint64_t shares;
     uint64_t bytes;
@@ -114,9 +123,9 @@ struct tkw_pool {
     size_t timers_max;
     struct tkw_dial dial;
 
-    /* They neither move nor go before the pool is closed: a stale handle may
-     * ask for a record at any time. */
-    struct record *segments[SEGMENTS];
+    /* Segments stay at their addresses until the pool is closed: a stale handle
+     * may refer to a record at any time. */
+    char *segments[SEGMENTS];
 };
 
 /* pool/memory.c */
@@ -126,21 +135,22 @@ int tkw__pool_memory_open(struct tkw_pool *pool);
 void tkw__pool_memory_close(struct tkw_pool *pool);
 int tkw__pool_provide(struct tkw_pool *pool, size_t n, size_t records,
                       size_t steps);
-void tkw__record_give_back(struct tkw_pool *pool, uint32_t index,
-                           struct record *record);
+void tkw__record_free(struct tkw_pool *pool, uint32_t index,
+                      struct record *record);
 void tkw__stream_open(struct tkw_pool *pool, struct slot *slot,
                       struct stream *stream);
 void tkw__stream_finish_head(struct tkw_pool *pool, struct slot *slot,
                              struct stream *stream);
 size_t tkw__pool_chunks_idle(const struct tkw_pool *pool);
-void tkw__chunk_give_back(struct tkw_pool *pool, struct slot *slot,
-                          struct chunk *chunk);
+void tkw__chunk_free(struct tkw_pool *pool, struct slot *slot,
+                     struct chunk *chunk);
 
 /* pool/arm.c */
 void tkw__slot_open(struct tkw_pool *pool, uint32_t level, uint32_t place,
                     struct stream *stream);
 void tkw__pool_file(struct tkw_pool *pool, uint64_t entry, tkw_tick deadline);
 void tkw__pool_drop_last(struct tkw_pool *pool, uint64_t entry);
+void tkw__pool_cancel_given_up(struct tkw_pool *pool, struct record *timer);
 
 /* pool/fall.c */
 void tkw__ring_update(struct tkw_pool *pool, uint32_t level);
@@ -165,8 +175,14 @@ size_t tkw__pool_sweep(struct tkw_pool *pool);
 static inline struct record *record_at(const struct tkw_pool *pool,
                                        uint32_t index)
 {
-    return &pool->segments[index >> TKW_SEGMENT_BITS]
-                          [index & (SEGMENT_RECORDS - 1)];
+    char *segment = pool->segments[index >> TKW_SEGMENT_BITS];
+    size_t at = (size_t)(index & (SEGMENT_RECORDS - 1)) * pool->cell_bytes;
+    return (struct record *)(void *)(segment + at);
+}
+
+static inline bool pool_has_payload(const struct tkw_pool *pool)
+{
+    return pool->given_up != NULL;
 }
 
 static inline void entry_prefetch(const struct tkw_pool *pool, uint64_t entry)
@@ -174,7 +190,23 @@ static inline void entry_prefetch(const struct tkw_pool *pool, uint64_t entry)
     __builtin_prefetch(record_at(pool, entry_index(entry)), 1);
 }
 
-/* Pop a free record; there is one. */
+/* Prefetch the records that a node names, and the node below it. */
+static inline void node_prefetch(const struct tkw_pool *pool,
+                                 const struct node *node)
+{
+    for (uint32_t i = 0; i < node->count; i++)
+        __builtin_prefetch(record_at(pool, node->indices[i]), 1);
+    if (node->below != NO_INDEX)
+        __builtin_prefetch(record_at(pool, node->below));
+}
+
+/*
+ * Pop the index of a free record.  There must be one.
+ *
+ * Free records have mostly left the cache.  So while the top is full, the
+ * records are prefetched that the node below it names, and the node below
+ * that.
+ */
 static inline uint32_t record_pop(struct tkw_pool *pool)
 {
     uint32_t index = pool->free_top;
@@ -184,17 +216,20 @@ static inline uint32_t record_pop(struct tkw_pool *pool)
         pool->free_top = top->below;
         return index;
     }
-    if (top->count == 1 && top->below != NO_INDEX)
-        __builtin_prefetch(record_at(pool, top->below));
+    if (top->count == NODE_INDICES && top->below != NO_INDEX)
+        node_prefetch(pool, &record_at(pool, top->below)->node);
     return top->indices[--top->count];
 }
 
-/* Take a record, the caller having made sure of one; tell its generation. */
+/* Return the index of an unused record, and store its new generation in
+ * `*generation`.  There must be one. */
 static inline uint32_t record_take(struct tkw_pool *pool, uint64_t *generation)
 {
     *generation = GENERATION_ONE;
     if (pool->free_top == NO_INDEX) {
         TKW_ASSERT(pool->used < pool->room);
+        if (pool_has_payload(pool))
+            memset(record_at(pool, pool->used) + 1, 0, PAYLOAD_BYTES);
         return pool->used++;
     }
     uint32_t index = record_pop(pool);
@@ -202,7 +237,7 @@ static inline uint32_t record_take(struct tkw_pool *pool, uint64_t *generation)
     return index;
 }
 
-/* Be done with the first `n` entries, of the run that is being read. */
+/* Remove the first `n` entries.  The first chunk holds all of them. */
 static inline void stream_consume(struct tkw_pool *pool, struct slot *slot,
                                   struct stream *stream, size_t n)
 {
@@ -212,32 +247,53 @@ static inline void stream_consume(struct tkw_pool *pool, struct slot *slot,
         tkw__stream_finish_head(pool, slot, stream);
 }
 
-/* Room for entries that is taken, by entries or by nobody. */
+/* Update the counts of gaps: that of a chunk was `before`, and is `after`. */
+static inline void slot_change_gap(struct tkw_pool *pool, struct slot *slot,
+                                   size_t before, size_t after)
+{
+    pool->gaps = pool->gaps - before + after;
+    slot->gaps = slot->gaps - (uint32_t)before + (uint32_t)after;
+}
+
+/* Return the number of places that entries and gaps take. */
 static inline uint64_t pool_places(const struct tkw_pool *pool)
 {
     return pool->entries + pool->gaps;
 }
 
-/* Armed timers.  One counter an operation is enough to tell. */
+/* Return the number of armed timers.  Each operation updates one counter. */
 static inline size_t pool_live(const struct tkw_pool *pool)
 {
-    const struct tkw_wheel_figures *c = &pool->counters;
+    const struct tkw_wheel_stats *c = &pool->stats;
     return (size_t)(c->armed - c->fired - c->cancelled - c->drained);
 }
 
-/* How many of the entries belong to nobody any more. */
+/* Return the number of timers that were given up and not cancelled yet. */
+static inline uint64_t pool_given_up(const struct tkw_pool *pool)
+{
+    if (!pool_has_payload(pool))
+        return 0;
+    uint64_t count = __atomic_load_n(pool->given_up, __ATOMIC_RELAXED);
+    /* A thread counts a timer after it has set the bit. */
+    return count > pool->given_up_seen ? count - pool->given_up_seen : 0;
+}
+
+/* Return the number of dead entries. */
 static inline uint64_t pool_dead(const struct tkw_pool *pool)
 {
     return pool->entries - pool_live(pool);
 }
 
-/* Are there more dead entries than are left alone? */
+/* Are there more dead entries than the pool tolerates? */
 static inline bool pool_has_many_dead(const struct tkw_pool *pool)
 {
-    return pool_dead(pool) > pool_live(pool) / 4 * 3 + TKW_SWEEP_SLACK;
+    uint64_t given_up = pool_given_up(pool);
+    uint64_t wanted = pool_live(pool);
+    wanted -= given_up < wanted ? given_up : wanted;
+    return pool->entries > wanted + wanted / 4 * 3 + TKW_SWEEP_SLACK;
 }
 
-/* The timer that an entry stands for, or NULL if the entry is dead. */
+/* Return the armed timer that `entry` belongs to; NULL: `entry` is dead. */
 static inline struct record *entry_timer(const struct tkw_pool *pool,
                                          uint64_t entry)
 {
@@ -255,7 +311,19 @@ static inline struct record *entry_timer(const struct tkw_pool *pool,
     return is_its ? timer : NULL;
 }
 
-/* The record that holds a timer's deadline and tag, and its index. */
+/* Like entry_timer(), but first cancel the timer if it was given up. */
+static inline struct record *entry_wanted(struct tkw_pool *pool, uint64_t entry)
+{
+    struct record *timer = entry_timer(pool, entry);
+    if (pool_has_payload(pool) && timer != NULL && record_is_given_up(timer)) {
+        tkw__pool_cancel_given_up(pool, timer);
+        return NULL;
+    }
+    return timer;
+}
+
+/* Return the record that holds a timer's deadline and tag.  If that is a body,
+ * store its index in `*index`. */
 static inline struct record *timer_body(const struct tkw_pool *pool,
                                         struct record *timer, uint32_t *index)
 {
@@ -271,7 +339,7 @@ static inline tkw_tick entry_deadline(const struct tkw_pool *pool,
     return record_at(pool, entry_index(entry))->deadline;
 }
 
-/* Which slot of the ring has that number, counted over all levels. */
+/* Return the index in `pool->slots` of the slot with this number. */
 static inline uint32_t ring_slot(const struct ring *ring, uint64_t number)
 {
     if (ring->mask != 0)
@@ -279,7 +347,7 @@ static inline uint32_t ring_slot(const struct ring *ring, uint64_t number)
     return ring->first + (uint32_t)(number % ring->size);
 }
 
-/* Forget a dead entry; if it was its record's last, more may go. */
+/* Drop a dead entry, and the records that no other entry needs. */
 static inline void pool_drop(struct tkw_pool *pool, uint64_t entry)
 {
     struct record *record = record_at(pool, entry_index(entry));
@@ -291,7 +359,7 @@ static inline void pool_drop(struct tkw_pool *pool, uint64_t entry)
         tkw__pool_drop_last(pool, entry);
 }
 
-/* The record a handle names, if it is of that generation; else NULL. */
+/* Return the record that `handle` names, or NULL if its generation differs. */
 static inline struct record *record_find(const struct tkw_pool *pool,
                                          tkw_handle handle)
 {
@@ -307,7 +375,7 @@ static inline void record_set_state(struct record *record, uint64_t state)
     record->word = (record->word & ~WORD_STATE) | state;
 }
 
-/* Its entry, wherever it is, is about to die: it is not queued any more. */
+/* Count a timer off the queues, if it is in one: its entry is about to die. */
 static inline void pool_leave_queue(struct tkw_pool *pool, struct record *timer)
 {
     if (timer->word & WORD_QUEUED) {
@@ -316,23 +384,23 @@ static inline void pool_leave_queue(struct tkw_pool *pool, struct record *timer)
     }
 }
 
-/* An armed timer has an entry: one without is free, unless it is kept. */
+/* Free a record that has no entry, and so is not armed, unless it is kept. */
 static inline void record_free_if_unused(struct tkw_pool *pool, uint32_t index,
                                          struct record *record)
 {
     if ((record->word & WORD_ENTRIES) == 0 &&
         (record->word & WORD_STATE) != IS_KEPT)
-        tkw__record_give_back(pool, index, record);
+        tkw__record_free(pool, index, record);
 }
 
-/* Is it the last level, where deadlines can lie whole turns ahead? */
-static inline bool goes_round(const struct tkw_pool *pool, uint32_t level)
+/* Is `level` the last one, and can deadlines lie whole turns ahead? */
+static inline bool level_has_rounds(const struct tkw_pool *pool, uint32_t level)
 {
     return pool->dial.beyond == TKW_ROUNDS &&
            level + 1 == pool->dial.level_count;
 }
 
-/* Append to a slot of a level. */
+/* Append `entry` to the stream `which` of a slot of `level`. */
 static inline void slot_append(struct tkw_pool *pool, uint32_t level,
                                uint64_t number, uint32_t which, uint64_t entry)
 {

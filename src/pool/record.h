@@ -1,8 +1,8 @@
 /*
- * pool/record.h - what a pool's timers are: records, entries, handles.
+ * pool/record.h - the parts of a pool's timers: records, entries, handles.
  *
- * Timers stay, entries flow.  A timer is a record of 32 bytes in a slab; what
- * is filed in the slots of the wheel are entries of 8 bytes that name it:
+ * Timers stay, entries move.  A timer is a record of 32 bytes in a slab.  The
+ * slots of the wheel hold entries of 8 bytes, each of which names a record:
  *
  *      63          36 35       24 23               0
  *     [    index     |    tag    |  deadline, low  ]      an entry
@@ -11,21 +11,20 @@
  *     [  generation  |state| q| m|  | s| entries | tag ]  a record's word
  *     [  generation  | 0        0|        index        ]  a handle
  *
- * q: its entry is in a queue; m: the arming has moved to a body; s: check() has
- * seen it.
+ * q: the timer's entry is in a queue; m: the arming has moved to a body (see
+ * pool/arm.c); s: tkw_pool_find_fault() has visited the timer.
  *
- * docs/internals/design.md explains the idea.  In short: an entry belongs to
- * the arming under way if and only if its tag is that of the record, and the
- * record says it is armed.  All other entries are dead: the next function that
- * reads one drops it.  A record is used again only when none of its entries is
- * left.
+ * docs/internals/design.md explains the idea.  In short: an entry is alive if
+ * and only if its tag equals its record's tag, and the record is an armed timer
+ * or the body of one.  All other entries are dead: the next function that reads
+ * their records drops them.  A record is reused only when it has no entries.
  */
 #ifndef TKW_POOL_RECORD_H
 #define TKW_POOL_RECORD_H
 
 #include <tickwheel/pool.h>
 
-/* Of an entry.  What remains of 64 bits is the index. */
+/* Bits of the tick and of the tag in an entry.  The others hold the index. */
 #ifndef TKW_ENTRY_TICK_BITS
 #define TKW_ENTRY_TICK_BITS 24
 #endif
@@ -33,8 +32,8 @@
 #define TKW_ENTRY_TAG_BITS 12
 #endif
 
-/* Bits of an index at most, and of that part of it that counts records within
- * a segment of them. */
+/* Bits of an index at most, and how many of them number the records within a
+ * segment. */
 #ifndef TKW_INDEX_BITS
 #define TKW_INDEX_BITS 27
 #endif
@@ -52,17 +51,14 @@
 _Static_assert(64 - INDEX_SHIFT >= 27, "an entry holds any index");
 _Static_assert(TKW_ENTRY_TAG_BITS <= 12, "a word holds any tag");
 
-/*
- * The word.  A handle has the same generation in the same place and zeros where
- * the state is: whether it names a timer that is simply armed is told by one
- * comparison.
- */
+/* The fields of a record's word.  A handle has the generation at these bits,
+ * too, and zeros at the state.  So find_filed() needs only one comparison. */
 #define WORD_TAG UINT64_C(0xfff)
-#define WORD_ENTRY (UINT64_C(1) << 12) /* one entry more */
+#define WORD_ENTRY (UINT64_C(1) << 12) /* adds one to the entries */
 #define WORD_ENTRIES (UINT64_C(0x1fff) << 12)
-#define WORD_SEEN (UINT64_C(1) << 25) /* by check() */
+#define WORD_SEEN (UINT64_C(1) << 25) /* visited by tkw_pool_find_fault() */
 #define WORD_MOVED_SHIFT 27
-#define WORD_MOVED (UINT64_C(1) << 27)  /* the arming goes on in a body */
+#define WORD_MOVED (UINT64_C(1) << 27)  /* the arming has moved to a body */
 #define WORD_QUEUED (UINT64_C(1) << 28) /* the entry is in a queue */
 #define WORD_STATE_SHIFT 29
 #define WORD_STATE (UINT64_C(7) << WORD_STATE_SHIFT)
@@ -77,14 +73,14 @@ _Static_assert(TKW_INDEX_BITS <= WORD_MOVED_SHIFT,
 _Static_assert(TKW_POOL_TIMERS_MAX < UINT32_C(1) << WORD_MOVED_SHIFT,
                "there is an index for every timer");
 
-/* States of a record; those of handles are told from these. */
+/* States of a record, from which tkw_pool_query() derives those of a handle. */
 #define IS_ARMED STATE(1)
 #define IS_KEPT STATE(2)
 #define IS_CANCELLED STATE(3)
 #define IS_DONE STATE(4)
-#define IS_BODY STATE(5) /* no timer of its own, but the body of one */
+#define IS_BODY STATE(5) /* not a timer, but the body of one */
 
-/* Free records are a stack; each node holds some more indices. */
+/* Free records form a stack.  Each node also holds some more indices. */
 enum { NODE_INDICES = 4 };
 
 struct node {
@@ -97,14 +93,33 @@ struct record {
     uint64_t word;
     union {
         struct {
-            tkw_tick deadline; /* IS_ARMED and WORD_MOVED: the body's index */
-            struct tkw_user user; /* IS_BODY: the word is the timer's index */
+            tkw_tick deadline;    /* WORD_MOVED: the body's index */
+            struct tkw_user user; /* IS_BODY: `word` is the timer's index */
         };
         struct node node;
     };
 };
 
 _Static_assert(sizeof(struct record) == 32, "a record takes 32 bytes");
+
+/*
+ * A pool can be opened with payload: then PAYLOAD_BYTES of the layer above
+ * follow each record, in the same cache line (pool/payload.h).  The pool reads
+ * one bit of their first word.  Any thread may set that bit, at any time, to
+ * give up the timer.  The pool cancels an armed timer, and frees its record,
+ * when it next reads an entry of it.
+ */
+#define CELL_BYTES 64
+#define PAYLOAD_BYTES (CELL_BYTES - sizeof(struct record))
+#define PAYLOAD_GIVEN_UP UINT64_C(128)
+
+/* Returns whether a thread has given up the timer of a record with payload. */
+static inline bool record_is_given_up(const struct record *record)
+{
+    const uint64_t *payload = (const uint64_t *)(const void *)(record + 1);
+    /* Acquire: the thread has done with the payload when it sets the bit. */
+    return __atomic_load_n(payload, __ATOMIC_ACQUIRE) & PAYLOAD_GIVEN_UP;
+}
 
 static inline uint64_t entry_make(uint32_t index, uint64_t tag,
                                   tkw_tick deadline)

@@ -1,17 +1,15 @@
 /*
- * pool/run.h - reading the entries of a slot run by run, while the memory of
- * the next run is prefetched.
+ * pool/run.h - reading the entries of a slot run by run, and prefetching the
+ * memory of the next run.
  */
 #ifndef TKW_POOL_RUN_H
 #define TKW_POOL_RUN_H
 
 #include "private.h"
 
-/*
- * A run of entries to be dealt with, and the run after it.  While the one is
- * dealt with the other is prefetched: its timers, if they are to be looked at,
- * and the chunk behind it.
- */
+/* A run of entries to process, and the run after it.  A function that processes
+ * `entries` prefetches the records of `ahead`, if it reads records.  slot_run()
+ * prefetches the chunk behind `ahead`. */
 struct run {
     const uint64_t *entries;
     size_t count;
@@ -25,7 +23,8 @@ static inline void prefetch_chunk(const struct chunk *chunk)
         __builtin_prefetch((const char *)chunk + i);
 }
 
-/* The first run of a slot's stream, of at most `most` entries. */
+/* Return the first run of the stream `which`, which must not be empty.  The run
+ * has at most `most` entries. */
 static inline struct run slot_run(const struct slot *slot, unsigned which,
                                   size_t most)
 {

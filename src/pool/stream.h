@@ -1,21 +1,20 @@
 /*
  * pool/stream.h - queues of 8-byte entries in chunks, and slots made of them.
  *
- * A stream is a chain of chunks.  It is written at the end of the last and read
- * at the beginning of the first:
+ * A stream is a chain of chunks.  Entries are appended to the last chunk, and
+ * read from the first:
  *
  *     read                                            write
  *      v                                                v
  *     [next|count| . . e e e] -> [next|count| e e e] -> [ | | e e . .]
  *
- * A chunk lies at a multiple of its size, so that an address inside tells the
- * chunk, and a `write` at such a multiple says that there is no room (or no
- * chunk yet): to append is one comparison and two stores.  Chunks in the middle
- * need not be full; `count` says how far they are.  That of the last chunk is
- * not kept: `write` tells.
+ * The address of a chunk is a multiple of its size.  So the address of an entry
+ * yields its chunk.  If `write` is such a multiple, the last chunk is full, or
+ * there is no chunk: appending takes one comparison and two stores.  Chunks
+ * before the last need not be full: their entries end at `count`.  The last
+ * chunk does not use `count`: its entries end at `write`.
  *
- * Here is what touches no memory but a stream's own; taking and giving back
- * chunks is in pool/memory.c.
+ * pool/memory.c appends and frees chunks.
  */
 #ifndef TKW_POOL_STREAM_H
 #define TKW_POOL_STREAM_H
@@ -24,14 +23,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A power of two.  Small ones make small tests reach everything. */
+/* A power of two.  Tests use a small one to reach every case. */
 #ifndef TKW_CHUNK_BYTES
 #define TKW_CHUNK_BYTES 512
 #endif
 
 struct chunk_header {
     struct chunk *next;
-    uint32_t count; /* where its entries end, if it is not the last */
+    uint32_t count; /* where its entries end; unused in the last chunk */
 };
 
 #define CHUNK_ENTRIES ((TKW_CHUNK_BYTES - sizeof(struct chunk_header)) / 8)
@@ -51,12 +50,15 @@ struct stream {
     uint64_t *write; /* behind the last entry, or NULL */
 };
 
-/* What fell from a higher level leaves before what was armed directly. */
+/* FALLEN has the entries that fell from a higher level, DIRECT those that were
+ * armed into the slot.  FALLEN leaves first. */
 enum { FALLEN, DIRECT, STREAMS };
 
 struct slot {
     struct stream streams[STREAMS];
     uint32_t chunks; /* of both streams; 0 if and only if the slot is empty */
+    uint32_t gaps;   /* entries that would still fit into its chunks, without
+                        the last of each stream */
 };
 
 static inline bool stream_is_empty(const struct stream *stream)
@@ -64,7 +66,7 @@ static inline bool stream_is_empty(const struct stream *stream)
     return stream->read == NULL;
 }
 
-/* Is there no room for one more entry without another chunk? */
+/* Does the stream need another chunk before an entry can be appended? */
 static inline bool stream_is_full(const struct stream *stream)
 {
     return (uintptr_t)stream->write % TKW_CHUNK_BYTES == 0;
@@ -75,7 +77,7 @@ static inline void stream_append(struct stream *stream, uint64_t entry)
     *stream->write++ = entry;
 }
 
-/* The chunk in which an entry lies. */
+/* Return the chunk that contains `entry`. */
 static inline struct chunk *chunk_of(const uint64_t *entry)
 {
     uintptr_t offset = (uintptr_t)entry % TKW_CHUNK_BYTES;
@@ -92,7 +94,7 @@ static inline struct chunk *stream_tail(const struct stream *stream)
     return chunk_of(stream->write - 1);
 }
 
-/* Where the entries of a chunk begin and end. */
+/* Return where the entries of a chunk begin, and where they end. */
 static inline uint64_t *chunk_begin(const struct stream *stream,
                                     struct chunk *chunk)
 {
@@ -106,19 +108,19 @@ static inline uint64_t *chunk_end(const struct stream *stream,
                                         : chunk->entries + chunk->header.count;
 }
 
-/* How many entries can be read one after the other from `read` on. */
+/* Return the number of entries in the first chunk from `read` on. */
 static inline size_t stream_run(const struct stream *stream)
 {
     return (size_t)(chunk_end(stream, stream_head(stream)) - stream->read);
 }
 
-/* How many entries more would fit into a chunk that is not the last. */
+/* Return how many more entries fit into a chunk that is not the last. */
 static inline size_t chunk_gap(const struct chunk *chunk)
 {
     return CHUNK_ENTRIES - chunk->header.count;
 }
 
-/* The chunk behind, or NULL. */
+/* Return the chunk after `chunk`, or NULL. */
 static inline struct chunk *chunk_next(const struct stream *stream,
                                        struct chunk *chunk)
 {

@@ -1,42 +1,44 @@
 /*
- * purgatory/life.c - the word of an operation: who may do what with it.
+ * purgatory/life.c - the word of an operation: which thread may do what.
  *
- * An operation has an owner while somebody tries it (or is placing it, on its
- * lists): the flag OWNED is its lock, but one that nobody waits for.  Who finds
- * it taken leaves a wish and goes on:
+ * An operation has an owner while a thread tries it, or places it on its lists.
+ * The flag OWNED is a lock that no thread waits for.  A thread that finds it
+ * taken leaves a flag and goes on:
  *
- *     check      AGAIN: the owner tries once more before it lets go
+ *     notify     AGAIN: the owner tries once more before it clears OWNED
  *     complete,  DECIDED: it is over; the owner does not try any more
  *     expire,
  *     cancel
  *
- * So a check may be made with locks held that try_complete takes, and nothing
+ * So a caller of notify may hold locks that try_complete takes, and no notify
  * is lost:
  *
- *     the owner                      another
+ *     the owner                      another thread
  *     try_complete: not yet
  *                                    the condition is met
- *                                    check: OWNED, so AGAIN
- *     lets go?  not with AGAIN
+ *                                    notify: OWNED, so AGAIN
+ *     clears AGAIN, not OWNED
  *     try_complete: now it is
  *
- * Who sets DECIDED, once, has decided; it takes the operation off its lists and
- * stops its timer, and then calls on_complete and so on, unless there is an
- * owner: lest on_complete is called beside try_complete, whoever of the two is
- * last does it.  GONE tells the owner that it is the last.  While an operation
- * is being placed only the owner knows where it is: then the owner does it all.
+ * The one thread that sets DECIDED takes the operation off its lists and
+ * cancels its timer.  Then it calls on_complete and so on, unless there is an
+ * owner: on_complete must not run beside try_complete, so the last of the two
+ * threads calls it.  GONE means that the owner is the last.  While an operation
+ * is being placed only the owner knows its lists: then the owner does all of
+ * this.
  *
- * Those who come across an operation in a list hold on to it, under the lock of
- * the list, by a reference; one more is the timer's, one the purgatory's own,
- * given up after the callbacks.  Whoever gives up the last one releases it.  An
- * operation that is being placed is not held on to: if placing it fails, for
- * lack of memory say, it is the caller's again at once.
+ * A thread that finds an operation in a list takes a reference, under the
+ * list's lock.  The timer has one, and the purgatory one, dropped after the
+ * callbacks.  The thread that drops the last one releases the operation.  While
+ * an operation is being placed, notify takes none: if placing fails, for lack
+ * of memory say, the operation is the caller's again at once.
  *
- * The word is changed by compare-and-swap, always, and always sequentially
- * consistent: even a wish that is there already is written again, so that what
- * the one who wishes has done before is seen by the owner who grants it.  Where
- * a look alone decides that we call back, it acquires, so that what others did
- * before they left that to us is seen by the callbacks.
+ * Threads that share an operation change its word only by compare-and-swap,
+ * sequentially consistent.  Even a flag that is set already is written again,
+ * so that the owner that finds AGAIN sees all writes that the notifying thread
+ * made before.  Where a read alone makes a thread call back, it acquires, so
+ * that the callbacks see all writes that other threads made before they left
+ * that to it.
  */
 #include "private.h"
 
@@ -49,7 +51,7 @@ static struct purgatory_shard *home_of(const struct tkw_operation *operation)
 
 typedef void call(struct tkw_operation *operation);
 
-/* Enter a frame, no lock being held. */
+/* Enter a frame.  The thread holds no lock. */
 static void enter(struct frame *frame, const struct tkw_purgatory *purgatory,
                   uint64_t kind)
 {
@@ -92,10 +94,10 @@ bool tkw__operation_hold(struct tkw_operation *operation)
 }
 
 /*
- * The last to let go.  From here on nobody else knows of the operation; and
- * once on_release has it, neither do we.  The count of those live is what close
- * waits for: only under the lock is it certain that the purgatory is still
- * there afterwards.
+ * Release an operation after its last reference.  No other thread knows it any
+ * more, and after on_release this one does not, either.  close() waits until
+ * none is live: only under the lock is it certain that the purgatory still
+ * exists.
  */
 static void release(struct tkw_operation *operation)
 {
@@ -103,19 +105,19 @@ static void release(struct tkw_operation *operation)
     struct purgatory_shard *home = home_of(operation);
     bool is_live = operation->is_live;
     call *on_release = operation->type->on_release;
-    /* Not before: whoever hands it back may still be at it. */
+    /* Not earlier: `each` may have been using it. */
     if (sync_get_relaxed(&operation->word) & OPERATION_CANCELLED)
         sync_put_release(&operation->outcome, TKW_WITHDRAWN);
     sync_put_ordered(&operation->word, 0);
     call_user(purgatory, operation, on_release);
     if (!is_live)
         return;
-    shard_lock(home);
+    purgatory_shard_lock(home);
     shard_count_out(home);
-    shard_unlock(home);
+    purgatory_shard_unlock(home);
 }
 
-/* Add to the word.  Returns what it was before. */
+/* Add `number` to the word.  Returns the old word. */
 static uint32_t word_add(struct tkw_operation *operation, uint32_t number)
 {
     uint32_t word = sync_get_relaxed(&operation->word);
@@ -158,7 +160,7 @@ void tkw__operation_leave(struct tkw_operation *operation)
 {
     tkw__lists_leave(operation);
     uint32_t word = sync_get_relaxed(&operation->word);
-    /* The timer that has come drops its reference itself. */
+    /* A timer that has fired drops its reference itself. */
     if (operation->timer == 0 || (word & OPERATION_EXPIRED))
         return;
     if (tkw_service_cancel(operation->purgatory->service, operation->timer) ==
@@ -182,7 +184,7 @@ void tkw__operation_call_back(struct tkw_operation *operation)
     tkw__operation_drop(operation);
 }
 
-/* Give an operation back to the user. */
+/* Pass a cancelled operation to the user. */
 static void hand_back(struct tkw_operation *operation, tkw_operation_each *each,
                       void *context)
 {
@@ -203,7 +205,7 @@ void tkw__operation_end(struct tkw_operation *operation,
         hand_back(operation, each, context);
     if (!is_placed)
         return; /* the owner does the rest */
-    /* Acquire: the owner, having let go, has done with its try. */
+    /* Acquire: pairs with the owner's swap after its try_complete. */
     word = sync_get_acquire(&operation->word);
     while (word & OPERATION_OWNED) {
         if (sync_replace_ordered(&operation->word, &word,
@@ -213,8 +215,9 @@ void tkw__operation_end(struct tkw_operation *operation,
     tkw__operation_call_back(operation);
 }
 
-/* Become the owner, or tell the one there is to try again. */
-static bool take(struct tkw_operation *operation)
+/* Become the owner, or make the owner try again.  Returns whether the caller is
+ * the owner now. */
+static bool own(struct tkw_operation *operation)
 {
     uint32_t word = sync_get_relaxed(&operation->word);
     uint32_t then;
@@ -227,9 +230,10 @@ static bool take(struct tkw_operation *operation)
     return (word & OPERATION_OWNED) == 0;
 }
 
-enum farewell tkw__operation_let_go(struct tkw_operation *operation)
+enum disown_result tkw__operation_disown(struct tkw_operation *operation)
 {
-    /* Acquire: whoever decided has done before what the callbacks may see. */
+    /* Acquire: pairs with the swap that decided; the callbacks see all writes
+     * before. */
     uint32_t word = sync_get_acquire(&operation->word);
     uint32_t then;
     do {
@@ -241,15 +245,15 @@ enum farewell tkw__operation_let_go(struct tkw_operation *operation)
         else
             then = word & ~(OPERATION_OWNED | OPERATION_PLACING);
     } while (!sync_replace_ordered(&operation->word, &word, then));
-    return then & OPERATION_OWNED ? TRY_AGAIN : GRANTED;
+    return then & OPERATION_OWNED ? TRY_AGAIN : DISOWNED;
 }
 
-bool tkw__operation_check(struct tkw_operation *operation)
+bool tkw__operation_retry(struct tkw_operation *operation)
 {
-    if (!take(operation))
+    if (!own(operation))
         return false;
     bool is_ours;
-    enum farewell farewell;
+    enum disown_result result;
     do {
         if (tkw__operation_try(operation, &is_ours) &&
             tkw__operation_decide(operation, 0)) {
@@ -257,9 +261,9 @@ bool tkw__operation_check(struct tkw_operation *operation)
             tkw__operation_call_back(operation);
             return true;
         }
-        farewell = tkw__operation_let_go(operation);
-    } while (farewell == TRY_AGAIN);
-    if (farewell == CALL_BACK)
+        result = tkw__operation_disown(operation);
+    } while (result == TRY_AGAIN);
+    if (result == CALL_BACK)
         tkw__operation_call_back(operation);
     return is_ours;
 }
@@ -277,7 +281,7 @@ bool tkw__operation_claim(struct tkw_purgatory *purgatory,
     operation->home = (uint16_t)home;
     operation->is_live = false;
     sync_put_relaxed(&operation->outcome, TKW_WAITING);
-    /* Only now may others complete it. */
+    /* Only now may other threads complete it. */
     sync_put_ordered(&operation->word, claimed + OPERATION_REF);
     return true;
 }

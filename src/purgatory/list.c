@@ -1,14 +1,14 @@
 /*
- * purgatory/list.c - who is watched on a key.
+ * purgatory/list.c - the operations that are watched on a key.
  *
- * The table of a shard leads from a key to the first and the last of its list,
- * which is linked both ways, so that an operation leaves the lists of all its
- * keys without looking for itself.  A key without a list is not in the table.
+ * The table of a shard leads from a key to the first and the last of its list.
+ * The list is linked both ways, so that an operation leaves the lists of all
+ * its keys without a search.  A key without a list is not in the table.
  *
- * Whoever walks a list does so a batch at a time, since the lock is not held
- * while operations are tried.  In between two marks of the walker stay in the
- * list: one where to go on, one at what was the end when the walk began, lest
- * operations that are added all the while keep it going for ever.
+ * A walk takes a batch of a list at a time, since the lock is not held while
+ * operations are tried.  In between, two marks of the walk stay in the list:
+ * where it continues, and where the list ended when it began.  Otherwise
+ * operations that are added all the while could keep it going for ever.
  *
  *     A - B - C - [mark] - D - E - [end] - F
  *     tried so far         to be tried     came too late
@@ -18,6 +18,7 @@
 #include <errno.h>
 
 #include "base/assertion.h"
+#include "base/fault.h"
 
 static struct tkw_watch *list_first(const struct table_slot *slot)
 {
@@ -46,7 +47,7 @@ static void list_append(struct table_slot *slot, struct tkw_watch *watch)
     list_set(slot, last != NULL ? list_first(slot) : watch, watch);
 }
 
-/* Insert before one that is not the first. */
+/* Insert `watch` before `next`, which is not the first. */
 static void list_insert_before(struct tkw_watch *watch, struct tkw_watch *next)
 {
     TKW_ASSERT(next->prev != NULL);
@@ -56,14 +57,14 @@ static void list_insert_before(struct tkw_watch *watch, struct tkw_watch *next)
     next->prev = watch;
 }
 
-/* The list that begins or ends with a watch. */
+/* Return the list that begins or ends with `watch`. */
 static struct table_slot *list_of(struct purgatory_shard *shard,
                                   const struct tkw_watch *watch)
 {
     return table_find_value(&shard->table, watch->hash, (uintptr_t)watch);
 }
 
-/* Only at its ends does the table have to know. */
+/* Remove `watch`.  The table changes only if it was the first or the last. */
 static void list_remove(struct purgatory_shard *shard, struct tkw_watch *watch)
 {
     struct tkw_watch *next = watch->next, *prev = watch->prev;
@@ -89,8 +90,8 @@ static void list_remove(struct purgatory_shard *shard, struct tkw_watch *watch)
 static int enter(struct tkw_purgatory *purgatory, struct tkw_watch *watch,
                  struct tkw_key key, bool is_first)
 {
-    struct purgatory_shard *shard = shard_of(purgatory, watch->hash);
-    shard_lock(shard);
+    struct purgatory_shard *shard = purgatory_shard_of(purgatory, watch->hash);
+    purgatory_shard_lock(shard);
     struct table_slot *slot = table_find(&shard->table, key, watch->hash);
     int error = sync_get_relaxed(&purgatory->is_closing) ? -ESHUTDOWN : 0;
     if (slot == NULL && error == 0)
@@ -101,26 +102,27 @@ static int enter(struct tkw_purgatory *purgatory, struct tkw_watch *watch,
         shard->delayed += is_first && has_timeout(watch->operation);
         shard->live += is_first;
     }
-    shard_unlock(shard);
+    purgatory_shard_unlock(shard);
     return error;
 }
 
-/* Leave the first `count` lists, and free all watches.  One that is refused was
- * never live. */
+/* Leave the first `count` lists, and free all watches.  A refused operation is
+ * not live any more. */
 static void leave(struct tkw_operation *operation, size_t count,
                   bool is_refused)
 {
     struct tkw_purgatory *purgatory = operation->purgatory;
     struct tkw_watch *watches = operation->watches;
     for (size_t i = 0; i < count; i++) {
-        struct purgatory_shard *shard = shard_of(purgatory, watches[i].hash);
-        shard_lock(shard);
+        struct purgatory_shard *shard =
+            purgatory_shard_of(purgatory, watches[i].hash);
+        purgatory_shard_lock(shard);
         list_remove(shard, &watches[i]);
         shard->watched--;
         shard->delayed -= i == 0 && has_timeout(operation);
         if (i == 0 && is_refused)
             shard_count_out(shard);
-        shard_unlock(shard);
+        purgatory_shard_unlock(shard);
     }
     purgatory->allocator->release(purgatory->allocator->context, watches,
                                   operation->watch_count * sizeof *watches);
@@ -166,9 +168,10 @@ void tkw__lists_refuse(struct tkw_operation *operation)
     operation->is_live = false;
 }
 
-/* Hold on to an operation, and do with it what has to be done under the lock.
- * Returns whether it is one for the walker. */
-static bool take(const struct walk *walk, struct tkw_operation *operation)
+/* Take a reference to an operation, and decide it if the walk is to.  Returns
+ * whether it joins the batch. */
+static bool hold_or_decide(const struct walk *walk,
+                           struct tkw_operation *operation)
 {
     switch (walk->kind) {
     case WALK_TO_COMPLETE:
@@ -181,14 +184,14 @@ static bool take(const struct walk *walk, struct tkw_operation *operation)
     }
 }
 
-/* Take one batch, from `watch` on.  Returns where to go on, or NULL. */
+/* Take one batch, from `watch` on.  Returns where to continue, or NULL. */
 static struct tkw_watch *take_batch(struct walk *walk, struct tkw_watch *watch)
 {
     walk->count = 0;
     for (; watch != NULL && watch != &walk->end; watch = watch->next) {
         if (walk->count == TKW_WALK_BATCH)
             return watch;
-        if (watch->operation != NULL && take(walk, watch->operation))
+        if (watch->operation != NULL && hold_or_decide(walk, watch->operation))
             walk->batch[walk->count++] = watch->operation;
     }
     return NULL;
@@ -204,7 +207,7 @@ static void end_walk(struct walk *walk)
 bool tkw__walk_on_locked(struct walk *walk)
 {
     struct purgatory_shard *shard = walk->shard;
-    struct table_slot *slot = NULL; /* of a walk that begins */
+    struct table_slot *slot = NULL; /* only when a walk begins */
     struct tkw_watch *next = NULL;
     if (walk->is_under_way) {
         next = walk->mark.next;
@@ -226,7 +229,8 @@ bool tkw__walk_on_locked(struct walk *walk)
         list_append(slot, &walk->end);
         walk->is_under_way = true;
     }
-    /* Those of the batch are before it, until the lock is given up. */
+    /* `next` is not the first watch of its list: the lock is still held, so
+     * the watches of the batch are before it. */
     list_insert_before(&walk->mark, next);
     return true;
 }
@@ -235,26 +239,30 @@ bool tkw__walk_on(struct walk *walk)
 {
     if (walk->is_over)
         return false;
-    shard_lock(walk->shard);
+    purgatory_shard_lock(walk->shard);
     bool is_more = tkw__walk_on_locked(walk);
-    shard_unlock(walk->shard);
+    purgatory_shard_unlock(walk->shard);
     return is_more;
 }
 
-bool tkw__list_is_sound(const struct table_slot *slot, uint64_t hash,
-                        size_t *watched)
+bool tkw__list_find_fault(const struct table_slot *slot, uint64_t hash,
+                          size_t *watched, struct tkw_fault *fault)
 {
     const struct tkw_watch *prev = NULL;
     for (const struct tkw_watch *watch = list_first(slot); watch != NULL;
          watch = watch->next) {
-        if (watch->prev != prev || watch->hash != hash)
-            return false;
+        if (fault_if(fault, "a link between two watches of a key is broken",
+                     watch->prev != prev) ||
+            fault_unless(fault, "hash of a watch's key", watch->hash, hash))
+            return true;
         prev = watch;
         if (watch->operation == NULL)
-            continue; /* somebody's mark, who calls us back */
-        if (watch->operation->word < OPERATION_REF)
-            return false;
+            continue; /* the mark of a walk that is under way */
+        if (fault_if_below(fault, "word of a watched operation",
+                           watch->operation->word, OPERATION_REF))
+            return true;
         (*watched)++;
     }
-    return prev != NULL && prev == list_last(slot);
+    return fault_if(fault, "the list of a key does not end at its last watch",
+                    prev == NULL || prev != list_last(slot));
 }

@@ -1,11 +1,11 @@
 /*
  * purgatory/watch.c - operations that wait for a condition or a timeout.
  *
- * Keys are spread over shards, each with a lock, a table and lists; an
- * operation's timer is one of the service's.  Two locks are never held at a
- * time, and none while anything is called but the allocator: what must happen
- * at once, such as being completed, is in the operation's own word.  See
- * purgatory/life.c for that, and purgatory/list.c for the lists.
+ * Keys are spread over shards, each with a lock, a table and lists.  An
+ * operation's timer is one of the service's.  A thread never holds two locks,
+ * and with a lock it calls only the allocator.  Atomic changes, such as
+ * completing, are in the operation's word: see purgatory/life.c, and
+ * purgatory/list.c for the lists.
  */
 #include "private.h"
 
@@ -13,6 +13,7 @@
 
 #include "base/allocator.h"
 #include "base/assertion.h"
+#include "base/fault.h"
 #include "service/executor.h"
 
 enum { SHARDS_DEFAULT = 16, SHARDS_MAX = 1024 };
@@ -26,9 +27,9 @@ tkw_purgatory_config_fault(const struct tkw_purgatory_config *config)
     if (fault != NULL)
         return fault;
     if (config->shards > SHARDS_MAX)
-        return "there are more than 1,024 shards";
+        return "shards is more than 1,024";
     if ((unsigned)config->executor > TKW_BY_SUBMIT)
-        return "there is no such executor";
+        return "executor is not a value of enum tkw_executor";
     return NULL;
 }
 
@@ -38,7 +39,7 @@ static size_t purgatory_bytes(uint32_t shards)
            shards * sizeof(struct purgatory_shard);
 }
 
-/* Free a purgatory, or as much of one as there is. */
+/* Free a purgatory, or the parts of it that exist. */
 static void dismantle(struct tkw_purgatory *purgatory, uint32_t shards)
 {
     for (uint32_t i = 0; i < purgatory->shard_count; i++) {
@@ -98,7 +99,7 @@ int tkw_purgatory_open(struct tkw_purgatory **purgatory,
     return 0;
 }
 
-/* The time of an operation has come. */
+/* The timer's callback: expire an operation. */
 static void expire(void *argument, const struct tkw_firing *firing)
 {
     struct tkw_operation *operation = argument;
@@ -117,7 +118,7 @@ static int arm(struct tkw_operation *operation)
         .executor = purgatory->executor,
     };
     tkw__operation_hold_for_timer(operation);
-    /* The same for most, but in less time. */
+    /* tkw_service_arm() takes less time than a plan. */
     int error = plan.executor == TKW_ANYWHERE
                     ? tkw_service_arm(purgatory->service, &operation->timer,
                                       plan.when_ns, plan.task)
@@ -128,7 +129,7 @@ static int arm(struct tkw_operation *operation)
     return error;
 }
 
-/* Is the condition met, or did somebody complete it meanwhile? */
+/* Returns whether the condition is met or another thread has completed it. */
 static bool is_over(struct tkw_operation *operation)
 {
     bool is_ours;
@@ -136,8 +137,8 @@ static bool is_over(struct tkw_operation *operation)
            operation_has(operation, OPERATION_DECIDED);
 }
 
-/* Returns 1 if it is over, 0 if the operation is placed, or an error, and then
- * it is not. */
+/* Returns 1 if the operation is over, 0 if it is placed, or an error if it is
+ * not. */
 static int place(struct tkw_operation *operation, const struct tkw_key *keys,
                  size_t count)
 {
@@ -146,7 +147,7 @@ static int place(struct tkw_operation *operation, const struct tkw_key *keys,
     int error = tkw__lists_enter(operation, keys, count);
     if (error != 0)
         return error;
-    /* It may have come to be met before there was anybody to be told. */
+    /* It may have come to be met before it was on its lists. */
     if (is_over(operation))
         return 1;
     if (!has_timeout(operation))
@@ -189,12 +190,13 @@ int tkw_purgatory_try_complete_else_watch(struct tkw_purgatory *purgatory,
     if (result < 0 && tkw__operation_refuse(operation))
         return result;
     while (result == 0) {
-        enum farewell farewell = tkw__operation_let_go(operation);
-        if (farewell == GRANTED)
+        enum disown_result disowned = tkw__operation_disown(operation);
+        if (disowned == DISOWNED)
             return 0;
-        result = farewell == CALL_BACK || is_over(operation);
+        result = disowned == CALL_BACK || is_over(operation);
     }
-    /* It is over, because of us or of somebody who has left it to us. */
+    /* It is over: decided here, or by a thread that left the rest to the
+     * owner. */
     tkw__operation_decide(operation, 0);
     bool is_completed = !operation_has(operation, OPERATION_CANCELLED);
     tkw__operation_leave(operation);
@@ -211,32 +213,32 @@ static void walk_begin(struct walk *walk, struct tkw_purgatory *purgatory,
         return;
     walk->key = key;
     walk->hash = key_hash(purgatory, key);
-    walk->shard = shard_of(purgatory, walk->hash);
+    walk->shard = purgatory_shard_of(purgatory, walk->hash);
 }
 
-size_t tkw_purgatory_check(struct tkw_purgatory *purgatory, struct tkw_key key)
+size_t tkw_purgatory_notify(struct tkw_purgatory *purgatory, struct tkw_key key)
 {
     TKW_ASSERT(own_try() == NULL);
     if (own_try() != NULL)
-        return 0; /* it would try itself again and again */
+        return 0; /* it would retry itself for ever */
     size_t completed = 0;
     struct walk walk;
     walk.kind = WALK_TO_CHECK;
     walk_begin(&walk, purgatory, key);
     while (tkw__walk_on(&walk)) {
         for (size_t i = 0; i < walk.count; i++) {
-            completed += tkw__operation_check(walk.batch[i]);
+            completed += tkw__operation_retry(walk.batch[i]);
             tkw__operation_drop(walk.batch[i]);
         }
     }
     return completed;
 }
 
-/* End an operation that the user names, for the reason of these flags. */
+/* End an operation that the user names, for the reason in `how`. */
 static bool end_one(struct tkw_purgatory *purgatory,
                     struct tkw_operation *operation, uint32_t how)
 {
-    /* Held on to: the owner may be done with it before we are. */
+    /* With a reference: the owner may release it before this is done. */
     if (!tkw__operation_decide(operation, how | OPERATION_REF))
         return false;
     TKW_ASSERT(operation->purgatory == purgatory);
@@ -269,7 +271,8 @@ enum tkw_outcome tkw_operation_outcome(const struct tkw_operation *operation)
     return sync_get_acquire(&operation->outcome);
 }
 
-/* End those of a batch, which we have decided.  Returns how many. */
+/* End the operations of a batch, which the walk decided.  Returns their
+ * number. */
 static size_t end_batch(const struct walk *walk, tkw_operation_each *each,
                         void *context)
 {
@@ -295,60 +298,72 @@ size_t tkw_purgatory_cancel(struct tkw_purgatory *purgatory, struct tkw_key key,
     return ended;
 }
 
-struct tkw_purgatory_figures
-tkw_purgatory_counters(struct tkw_purgatory *purgatory)
+struct tkw_purgatory_stats
+tkw_purgatory_read_stats(struct tkw_purgatory *purgatory)
 {
-    struct tkw_purgatory_figures told = {
+    struct tkw_purgatory_stats stats = {
         .bytes = purgatory_bytes(purgatory->shard_count),
     };
     for (uint32_t i = 0; i < purgatory->shard_count; i++) {
         struct purgatory_shard *shard = &purgatory->shards[i];
-        shard_lock(shard);
-        told.watched += shard->watched;
-        told.delayed += shard->delayed;
-        told.keys += shard->table.count;
-        told.bytes += shard->table.bytes;
-        shard_unlock(shard);
-        told.completed += sync_get_relaxed(&shard->completed);
-        told.expired += sync_get_relaxed(&shard->expired);
-        told.cancelled += sync_get_relaxed(&shard->cancelled);
+        purgatory_shard_lock(shard);
+        stats.watched += shard->watched;
+        stats.delayed += shard->delayed;
+        stats.keys += shard->table.count;
+        stats.bytes += shard->table.bytes;
+        purgatory_shard_unlock(shard);
+        stats.completed += sync_get_relaxed(&shard->completed);
+        stats.expired += sync_get_relaxed(&shard->expired);
+        stats.cancelled += sync_get_relaxed(&shard->cancelled);
     }
-    told.bytes += told.watched * sizeof(struct tkw_watch);
-    return told;
+    stats.bytes += stats.watched * sizeof(struct tkw_watch);
+    return stats;
 }
 
-static bool shard_is_sound(struct purgatory_shard *shard)
+static bool find_in_shard(const struct purgatory_shard *shard,
+                          struct tkw_fault *fault)
 {
+    if (tkw__table_find_fault(&shard->table, fault))
+        return true;
     size_t watched = 0;
     uint64_t cursor = 0;
     const struct table_slot *slot;
-    bool is_sound = tkw__table_check(&shard->table);
-    while (is_sound &&
-           (slot = tkw__table_next(&shard->table, &cursor)) != NULL) {
+    while ((slot = tkw__table_next(&shard->table, &cursor)) != NULL) {
         uint64_t hash = table_hash(&shard->table, slot_key(slot));
-        is_sound = tkw__list_is_sound(slot, hash, &watched);
+        if (tkw__list_find_fault(slot, hash, &watched, fault))
+            return true;
     }
-    return is_sound && watched == shard->watched &&
-           shard->delayed <= shard->live;
+    return fault_unless(fault, "number of watches of a shard", shard->watched,
+                        watched) ||
+           fault_if_above(fault, "number of delayed operations of a shard",
+                          shard->delayed, shard->live);
 }
 
-bool tkw_purgatory_audit(struct tkw_purgatory *purgatory)
+bool tkw_purgatory_find_fault(struct tkw_purgatory *purgatory,
+                              struct tkw_fault *fault)
 {
-    bool is_sound = true;
-    for (uint32_t i = 0; i < purgatory->shard_count; i++) {
+    bool is_broken = false;
+    for (uint32_t i = 0; i < purgatory->shard_count && !is_broken; i++) {
         struct purgatory_shard *shard = &purgatory->shards[i];
-        shard_lock(shard);
-        is_sound = is_sound && shard_is_sound(shard);
-        shard_unlock(shard);
+        purgatory_shard_lock(shard);
+        is_broken = find_in_shard(shard, fault);
+        purgatory_shard_unlock(shard);
     }
-    return is_sound;
+    return is_broken;
 }
 
-/* Take the first batch of the next key of a shard. */
+bool tkw_purgatory_check(struct tkw_purgatory *purgatory)
+{
+    struct tkw_fault ignored;
+    return !tkw_purgatory_find_fault(purgatory, &ignored);
+}
+
+/* Take the first batch of the next key of a shard.  Returns false at the
+ * end. */
 static bool walk_next_key(struct walk *walk, struct purgatory_shard *shard,
                           uint64_t *cursor)
 {
-    shard_lock(shard);
+    purgatory_shard_lock(shard);
     const struct table_slot *slot = tkw__table_next(&shard->table, cursor);
     if (slot != NULL) {
         walk->is_over = false;
@@ -358,14 +373,15 @@ static bool walk_next_key(struct walk *walk, struct purgatory_shard *shard,
         walk->hash = table_hash(&shard->table, walk->key);
         tkw__walk_on_locked(walk);
     }
-    shard_unlock(shard);
+    purgatory_shard_unlock(shard);
     return slot != NULL;
 }
 
 /*
- * End all that is left in a shard.  Keys move in the table as others go, so one
- * pass may miss some; one that finds nothing to end has missed nothing, for
- * nothing enters any more.  What others have decided leaves by itself.
+ * End all operations of a shard.  Keys move in the table as others are removed,
+ * so one pass may miss some.  A pass that ends none has missed none, because
+ * none are added any more.  Operations that other threads decided leave by
+ * themselves.
  */
 static void end_all(struct purgatory_shard *shard, tkw_operation_each *each,
                     void *context)
@@ -391,16 +407,17 @@ int tkw_purgatory_close(struct tkw_purgatory *purgatory,
         return 0;
     if (frame_is_inside(purgatory))
         return -EDEADLK;
-    /* Relaxed: who enters a list after us sees it, by the list's lock. */
+    /* Relaxed: a thread that enters a list after end_all() sees it, by the
+     * list's lock. */
     sync_put_relaxed(&purgatory->is_closing, true);
     for (uint32_t i = 0; i < purgatory->shard_count; i++)
         end_all(&purgatory->shards[i], each, context);
     for (uint32_t i = 0; i < purgatory->shard_count; i++) {
         struct purgatory_shard *shard = &purgatory->shards[i];
-        shard_lock(shard);
+        purgatory_shard_lock(shard);
         while (shard->live > 0)
             sync_wait(&shard->released, &shard->mutex);
-        shard_unlock(shard);
+        purgatory_shard_unlock(shard);
     }
     dismantle(purgatory, purgatory->shard_count);
     return 0;

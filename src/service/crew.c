@@ -1,19 +1,20 @@
 /*
- * service/crew.c - callbacks that run elsewhere: in threads of the service
- * behind a queue, or wherever the user's submit puts them.
+ * service/crew.c - callbacks that the runner does not call itself: workers take
+ * them from a queue, or the user's submit() takes them.
  *
- * The runner hands over what is due, in order.  A crew that has no room takes
- * nothing: the timers stay in their batch and their pool, and the runner goes
- * on with the others.  It comes back when there is room:
+ * The runner hands over jobs that are due, in order.  A crew that has no room
+ * takes none: the jobs stay in their batch and their pool, and the runner
+ * serves the other crews.  A worker that makes room wakes the runner:
  *
- *     runner                          thread of the crew
+ *     runner                          worker
  *     (mutex) queue is full
  *     is_full = true
- *     ... sleeps                      (mutex) takes one, sees is_full, and
- *                                     that half of the queue is empty
+ *     ... sleeps                      (mutex) takes a job, reads is_full;
+ *                                     half of the queue is empty
  *                                     earliest = 0, wakes the runner
  *
- * To wait in a queue is not to run: what waits is claimed when it is taken out.
+ * A job in the queue is not running yet.  The worker claims it after taking it
+ * out of the queue; until then any thread can cancel or move it.
  */
 #include <tickwheel/service.h>
 
@@ -24,8 +25,9 @@
 #include "os/probes.h"
 #include "private.h"
 
-/* A callback is about to run, or not if the service was stopped.  With the
- * mutex; stop says that it stops, then looks whether any is running. */
+/* Count a callback that is about to run.  Returns false if the service was
+ * stopped.  With the mutex: tkw_service_stop() sets is_stopping, then reads the
+ * count. */
 static bool begin(struct tkw_service *service)
 {
     if (sync_get_ordered(&service->is_stopping))
@@ -34,7 +36,8 @@ static bool begin(struct tkw_service *service)
     return true;
 }
 
-/* It has returned.  With the mutex: who waits for the last one may free all. */
+/* Count out a callback that has returned.  With the mutex: a thread that waits
+ * for the last one may free the service. */
 static void end(struct tkw_service *service)
 {
     service->running_count--;
@@ -42,9 +45,9 @@ static void end(struct tkw_service *service)
         sync_broadcast(&service->quiet);
 }
 
-/* Take the first of a queue that is not empty.  Returns whether the runner
- * waits for room that is there now. */
-static bool take(struct crew *crew, struct due *due)
+/* Take the first job of a queue that is not empty, and store it in `*due`.
+ * Returns whether the runner waits for room and half of the queue is empty. */
+static bool dequeue(struct crew *crew, struct due_job *due)
 {
     *due = crew->queue[crew->queue_at];
     crew->queue_at = (crew->queue_at + 1) % crew->queue_room;
@@ -61,7 +64,7 @@ static void *work(void *argument)
     struct tkw_service *service = crew->service;
     if (service->thread_start != NULL)
         service->thread_start(service->context);
-    sync_lock(&service->mutex);
+    service_lock(service);
     while (!service->is_closing) {
         if (crew->queue_count == 0) {
             crew->idle_count++;
@@ -69,81 +72,82 @@ static void *work(void *argument)
             crew->idle_count--;
             continue;
         }
-        struct due due;
-        bool is_room = take(crew, &due);
+        struct due_job due;
+        bool is_room = dequeue(crew, &due);
         bool may_run = begin(service);
-        sync_unlock(&service->mutex);
+        service_unlock(service);
         if (is_room)
-            tkw__service_wake(service, 0);
+            tkw__wakeup_wake(service, 0);
         uint64_t now = 0;
         if (may_run)
             tkw__job_fire(service, &due, &now);
-        sync_lock(&service->mutex);
+        service_lock(service);
         if (may_run)
             end(service);
     }
-    sync_unlock(&service->mutex);
+    service_unlock(service);
     return NULL;
 }
 
-/* Was a timer cancelled or moved since it was taken for due?  Then there is no
- * use in handing it over. */
-static bool is_gone(const struct due *due)
+/* Returns whether a thread has cancelled or moved a job since it left the
+ * pool. */
+static bool is_gone(const struct due_job *due)
 {
     return sync_get_acquire(&due->job->word) != due->word;
 }
 
-/* Put what is due of a shard into the queue, as much as there is room for, and
- * count it.  Returns whether anything was dealt with. */
+/* Move jobs from a shard's batch to the queue while there is room, and add
+ * their number to `*count`.  Returns false if there is room for none. */
 static bool enqueue(struct crew *crew, struct shard *shard,
                     const struct portion *portion, int *count)
 {
     struct tkw_service *service = crew->service;
     uint32_t before = shard->batch_at;
-    uint32_t put = 0;
-    sync_lock(&service->mutex);
+    uint32_t queued = 0;
+    service_lock(service);
     while (shard->batch_at < shard->batch_count &&
            crew->queue_count < crew->queue_room &&
-           put < (uint32_t)portion->most) {
-        const struct due *due = &shard->batch[shard->batch_at];
-        if (due->deadline > portion->until ||
-            due_is_held(service, due, portion->now_ns))
+           queued < (uint32_t)portion->most) {
+        const struct due_job *due = &shard->batch[shard->batch_at];
+        if (due->deadline > portion->until)
             break;
         shard->batch_at++;
-        if (is_gone(due))
+        if (is_gone(due)) {
+            tkw__due_discard(due);
             continue;
+        }
         uint32_t end = crew->queue_at + crew->queue_count++;
         crew->queue[end % crew->queue_room] = *due;
-        put++;
+        queued++;
     }
     crew->is_full = shard->batch_at == before;
     if (crew->is_full)
         PROBE2(full, service, crew->thread_count);
-    if (put == 1 && crew->idle_count > 0)
+    if (queued == 1 && crew->idle_count > 0)
         sync_signal(&crew->work);
     else if (crew->idle_count > 0)
         sync_broadcast(&crew->work);
-    sync_unlock(&service->mutex);
-    *count += (int)put;
+    service_unlock(service);
+    *count += (int)queued;
     return shard->batch_at > before;
 }
 
-/* Count jobs that the user has. */
+/* Add `count` to the number of jobs that submit() has taken. */
 static void count_jobs(struct tkw_service *service, uint64_t count)
 {
-    sync_lock(&service->mutex);
+    service_lock(service);
     service->out_count += count;
     if (service->out_count == 0)
         sync_broadcast(&service->quiet);
-    sync_unlock(&service->mutex);
+    service_unlock(service);
 }
 
-/* Submit the first of a shard, and count it.  Returns whether that is dealt
- * with. */
+/* Pass the first job of a shard's batch to submit().  If submit() takes it,
+ * increment `*count`.  Returns false if submit() refuses it. */
 static bool submit(struct crew *crew, struct shard *shard, int *count)
 {
     struct tkw_service *service = crew->service;
-    const struct due *due = &shard->batch[shard->batch_at];
+    const struct due_job *due = &shard->batch[shard->batch_at];
     if (is_gone(due)) {
         shard->batch_at++;
         return true;
@@ -152,10 +156,11 @@ static bool submit(struct crew *crew, struct shard *shard, int *count)
         .service = service,
         .due_ns = sync_get_relaxed(&due->job->due_ns),
         .word = due->word,
-        .place = {shard->number, due->job->index},
+        .place = {shard->number, due->index},
     };
     count_jobs(service, 1);
-    /* Before it can refuse: whoever ends a job after that is to call us. */
+    /* Before the call: if submit() refuses, a thread that ends a job after that
+     * wakes the runner. */
     sync_put_ordered(&crew->is_refusing, true);
     struct frame frame;
     frame_enter(&frame, service, 0);
@@ -169,8 +174,8 @@ static bool submit(struct crew *crew, struct shard *shard, int *count)
     return is_taken;
 }
 
-/* Hand what is due of a shard to its crew, and count it.  Returns whether
- * anything was dealt with. */
+/* Hand jobs of a shard's batch to its crew, and add their number to `*count`.
+ * Returns false if the crew has no room. */
 bool tkw__crew_hand_over(struct crew *crew, struct shard *shard,
                          const struct portion *portion, int *count)
 {
@@ -180,12 +185,13 @@ bool tkw__crew_hand_over(struct crew *crew, struct shard *shard,
     return is_taken;
 }
 
-/* The timer of a job; its word may be another by now.  So may it be after very
- * many armings, and have come round to the same: then its time tells. */
-static bool find_timer(const struct tkw_job *job, struct due *due)
+/* Find the timer of a submitted job.  Returns false if the word is that of
+ * another arming, at another time: epochs repeat after 2^23 armings. */
+static bool find_timer(const struct tkw_job *job, struct due_job *due)
 {
     due->shard = job->service->shards[job->place[0]];
-    due->job = job_at(due->shard, job->place[1]);
+    due->index = job->place[1];
+    due->job = job_at(due->shard, due->index);
     due->word = job->word;
     return sync_get_relaxed(&due->job->due_ns) == job->due_ns;
 }
@@ -193,20 +199,20 @@ static bool find_timer(const struct tkw_job *job, struct due *due)
 bool tkw_job_run(const struct tkw_job *job)
 {
     struct tkw_service *service = job->service;
-    struct due due;
+    struct due_job due;
     bool is_same = find_timer(job, &due);
-    sync_lock(&service->mutex);
+    service_lock(service);
     bool has_run = begin(service);
-    sync_unlock(&service->mutex);
+    service_unlock(service);
     if (has_run) {
         uint64_t now = 0;
         has_run = is_same && tkw__job_fire(service, &due, &now);
-        /* There may be room now, for what was refused. */
+        /* There may be room now for a job that submit() has refused. */
         if (sync_get_ordered(&due.shard->crew->is_refusing))
-            tkw__service_wake(service, 0);
-        sync_lock(&service->mutex);
+            tkw__wakeup_wake(service, 0);
+        service_lock(service);
         end(service);
-        sync_unlock(&service->mutex);
+        service_unlock(service);
     }
     count_jobs(service, (uint64_t)-1);
     return has_run;
@@ -215,26 +221,26 @@ bool tkw_job_run(const struct tkw_job *job)
 void tkw_job_return(const struct tkw_job *job)
 {
     struct tkw_service *service = job->service;
-    struct due due;
+    struct due_job due;
     bool is_same = find_timer(job, &due);
     struct shard *shard = due.shard;
-    sync_lock(&shard->mutex);
-    if (is_same && !is_gone(&due)) {
+    shard_lock(shard);
+    if (is_same) {
         uint64_t now = tkw_service_now(service);
-        tkw_tick deadline =
-            tkw__service_aim_from(service, now, now).deadline + 1;
-        /* It has its place: this fails only if it is cancelled now. */
-        if (tkw__job_arm_again(service, shard, due.job, due.word, deadline) ==
+        tkw_tick deadline = tkw__time_due(service, now, now).tick + 1;
+        /* The pool has memory in reserve: this fails only if the job was
+         * cancelled or moved. */
+        if (tkw__job_arm_again(service, shard, due.index, due.word, deadline) ==
             1)
-            tkw__service_announce(service, shard, deadline);
+            tkw__wakeup_announce(service, shard, deadline);
     }
-    sync_unlock(&shard->mutex);
+    shard_unlock(shard);
     count_jobs(service, (uint64_t)-1);
 }
 
-/* Make a crew's queue and start its threads, with names that end in a letter
- * and a number.  Returns 0 or a negative errno; what there is by then
- * tkw__crew_close() takes away. */
+/* Allocate a crew's queue and start its threads, with names that end in
+ * `letter` and a number.  Returns 0 or a negative errno; then tkw__crew_close()
+ * frees the parts that exist. */
 int tkw__crew_open(struct crew *crew, const struct tkw_service_config *config,
                    uint32_t threads, char letter)
 {
@@ -264,16 +270,16 @@ int tkw__crew_open(struct crew *crew, const struct tkw_service_config *config,
     return error;
 }
 
-/* End a crew's threads.  Nobody hands anything over any more. */
+/* Join a crew's threads and free its queue.  The runner has ended before. */
 void tkw__crew_close(struct crew *crew)
 {
     struct tkw_service *service = crew->service;
     if (crew->threads == NULL)
         return;
-    sync_lock(&service->mutex);
+    service_lock(service);
     service->is_closing = true;
     sync_broadcast(&crew->work);
-    sync_unlock(&service->mutex);
+    service_unlock(service);
     for (uint32_t i = 0; i < crew->thread_count; i++)
         sync_join(&crew->threads[i]);
 

@@ -1,5 +1,5 @@
 /*
- * service/epoll.c - the functions of epoll.h, for those who cannot inline them.
+ * service/epoll.c - external definitions of the inline functions of epoll.h.
  */
 #include <tickwheel/epoll.h>
 

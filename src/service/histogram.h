@@ -1,8 +1,8 @@
 /*
- * service/histogram.h - how often which value came, in a fixed size.
+ * service/histogram.h - counts of values, in a fixed size.
  *
- * Values below 16 are counted one by one; above, each power of two is divided
- * into 16 parts, so that a value is known to a sixteenth:
+ * Values below 16 have a count each.  Above, each power of two is divided into
+ * 16 parts, so that a value is known to a sixteenth:
  *
  *     0 1 2 ... 15 | 16 17 ... 31 | 32 34 ... 62 | 64 68 ... 124 | ...
  */
@@ -13,8 +13,13 @@
 
 #include "os/sync.h"
 
+/* Log2 of the parts.  (Tests that try every order of threads use 0.) */
+#ifndef TKW_HISTOGRAM_BITS
+#define TKW_HISTOGRAM_BITS 4
+#endif
+
 enum {
-    HISTOGRAM_BITS = 4,
+    HISTOGRAM_BITS = TKW_HISTOGRAM_BITS,
     HISTOGRAM_PARTS = 1 << HISTOGRAM_BITS,
     HISTOGRAM_SIZE = (64 - HISTOGRAM_BITS + 1) * HISTOGRAM_PARTS,
 };
@@ -33,7 +38,7 @@ static inline uint32_t histogram_index(uint64_t value)
     return shift * HISTOGRAM_PARTS + (uint32_t)(value >> shift);
 }
 
-/* The largest value that is counted at an index. */
+/* Return the largest value that is counted at `index`. */
 static inline uint64_t histogram_value(uint32_t index)
 {
     if (index < 2 * HISTOGRAM_PARTS)
@@ -43,7 +48,7 @@ static inline uint64_t histogram_value(uint32_t index)
     return (part << shift) + ((UINT64_C(1) << shift) - 1);
 }
 
-/* Count a value; for one thread that counts, and any that read. */
+/* Count a value.  Only one thread may call this; any thread may read. */
 static inline void histogram_add(struct histogram *histogram, uint64_t value)
 {
     uint64_t *count = &histogram->counts[histogram_index(value)];
@@ -56,7 +61,7 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
         sync_put_relaxed(&histogram->max, value);
 }
 
-/* The same for any number of threads. */
+/* Like histogram_add(), but for any number of threads. */
 static inline void histogram_add_shared(struct histogram *histogram,
                                         uint64_t value)
 {

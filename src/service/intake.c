@@ -1,132 +1,146 @@
 /*
- * service/intake.c - a job's timer in its shard's pool, or on its way there.
+ * service/intake.c - filing jobs in the pool, through the intake.
  *
- * What is armed waits in the shard's intake until that is full, or until the
- * runner or anything else needs the pool to be complete: then all of it is
- * filed, in the order it was armed.  Most timers of most programs are timeouts
- * of something that succeeds soon.  Those that are cancelled before their
- * intake is filed cost the pool nothing.
+ * A job that is armed waits in the shard's intake until that is full, or until
+ * the runner or a move needs the pool to be complete.  Then all jobs of the
+ * intake are filed, in the order of arming.  Most timers are timeouts of
+ * operations that succeed soon.  A timer that is cancelled before its intake is
+ * filed costs the pool nothing.
  *
- * The pool has memory in reserve for a whole intake, so that filing it cannot
- * fail: who cannot get the reserve files at once, or is told that there is no
- * memory.  Moving a timer within the pool takes of the same reserve, and comes
- * behind what was armed before: it files the intake first.
+ * The pool has memory in reserve for a whole intake, so filing it cannot fail.
+ * If the pool cannot reserve that much, the intake takes one job, or rejects
+ * it.
+ * Moving a job within the pool uses this reserve, too, and puts the job behind
+ * all jobs that were armed before: so a move files the intake first.
  *
- * Some timers that leave the pool must be able to get back: they repeat, or
- * were submitted and may be returned, or are armed again while a crew runs
- * them. That there is a place where one was is not enough: what it leaves may
- * be taken up by a dead entry, or by the gaps of joined queues.  So the pool
- * has memory in reserve for all of these, as long as they live, and nobody
- * else takes of it.
+ * Some jobs must be able to return to the pool: they repeat, or were submitted
+ * and may be returned, or are armed again while a worker runs them, or use a
+ * wall clock.  The place that such a job leaves is not enough: a dead entry may
+ * use it, or the gap between joined queues.  So the pool keeps memory in
+ * reserve for each of these jobs until it is freed: see tkw__job_reserve().
+ * This includes a record, which a job needs whose tags are used up.
  */
 #include <errno.h>
 
 #include "pool/ahead.h"
 #include "private.h"
 
-/* File everything that waits. */
-void tkw__timer_file_all(struct shard *shard)
+/* File all jobs of the intake, and free those that were given up. */
+void tkw__shard_file_intake(struct shard *shard)
 {
     for (uint32_t i = 0; i < shard->intake_count; i++) {
-        if (i % POOL_PREFETCHED == 0)
-            tkw__pool_prefetch_free(shard->pool);
-        if (shard->intake[i].job == 0)
+        const struct intake_entry *entry = &shard->intake[i];
+        if (entry->job == NULL)
             continue;
-        struct job *job = job_at(shard, shard->intake[i].job - 1);
+        /* Acquire: the cancelling thread has read the job. */
+        if (sync_get_acquire(&entry->job->word) & JOB_GIVEN_UP) {
+            tkw__pool_free(shard->pool, entry->index, true);
+            continue;
+        }
         int error =
-            tkw_pool_arm(shard->pool, &job->timer, shard->intake[i].deadline,
-                         (struct tkw_user){.pointer = job});
-        TKW_ASSERT(error == 0); /* reserved */
+            tkw__pool_arm_taken(shard->pool, entry->index, entry->deadline);
+        TKW_ASSERT(error == 0); /* memory was reserved */
         (void)error;
     }
     shard->intake_count = 0;
     shard->intake_room = 0;
 }
 
-/* Is there memory for `count` more timers, and for those that are owed a place?
- * If the allocator refuses, the pool makes up to `steps` steps to find some. */
-bool tkw__timer_is_room(struct shard *shard, uint32_t count, size_t steps)
+/* Reserve memory in the pool to file `count` jobs, besides those that have a
+ * reservation.  If the allocator refuses, the pool makes up to `steps` steps to
+ * find some.  Returns false if there is none. */
+bool tkw__shard_reserve(struct shard *shard, uint32_t count, size_t steps)
 {
-    return tkw__pool_reserve(shard->pool, (size_t)shard->owed + count, steps) ==
+    size_t reserved = shard->reserved;
+    return tkw__pool_reserve(shard->pool, reserved + count, reserved, steps) ==
            0;
 }
 
-/* Can one more timer get into the pool, besides those that are owed a place? */
-static bool make_room(struct shard *shard)
+/* Reserve memory in the pool to file one job that has no reservation. */
+static bool reserve_one(struct shard *shard)
 {
-    return tkw__timer_is_room(shard, 1, POOL_RECLAIM_STEPS);
+    return tkw__shard_reserve(shard, 1, POOL_RECLAIM_STEPS);
 }
 
-/* Make sure that a job can get back into the pool, until it is given back.
+/* Reserve memory for a job's return to the pool, until the job is freed.
  * Returns 0 or -ENOMEM. */
-int tkw__timer_owe(struct shard *shard, struct job *job)
+int tkw__job_reserve(struct shard *shard, struct job *job)
 {
-    if (job->is_owed)
+    if (job->is_reserved)
         return 0;
-    /* Also for what waits. */
-    if (!tkw__timer_is_room(shard, TKW_INTAKE + 1, POOL_RECLAIM_STEPS))
+    shard->reserved++;
+    if (!tkw__shard_reserve(shard, TKW_INTAKE, POOL_RECLAIM_STEPS)) {
+        shard->reserved--;
         return -ENOMEM;
-    shard->owed++;
-    job->is_owed = true;
+    }
+    job->is_reserved = true;
     return 0;
 }
 
-/* Arm, the intake being full: make room there, or in the pool. */
-int tkw__timer_arm_full(struct shard *shard, struct job *job, tkw_tick deadline)
+/* File all jobs of the intake, and reserve memory for those that come next: for
+ * a whole intake, or else for one job.  `is_reserved`: that one has a
+ * reservation.  Returns 0 or -ENOMEM. */
+int tkw__shard_empty_intake(struct shard *shard, bool is_reserved)
 {
-    tkw__timer_file_all(shard);
-    /* Without sweeping: the intake saves time, and the pool will do. */
-    if (tkw__timer_is_room(shard, TKW_INTAKE, 0)) {
+    tkw__shard_file_intake(shard);
+    /* 0 steps: a large intake saves time, but is not worth a sweep. */
+    if (tkw__shard_reserve(shard, TKW_INTAKE, 0)) {
         shard->intake_room = TKW_INTAKE;
-        return timer_arm(shard, job, deadline);
+        return 0;
     }
-    if (shard->owed > 0 && !job->is_owed && !make_room(shard))
+    if (!is_reserved && !reserve_one(shard))
         return -ENOMEM;
-    return tkw_pool_arm(shard->pool, &job->timer, deadline,
-                        (struct tkw_user){.pointer = job});
+    shard->intake_room = 1;
+    return 0;
 }
 
-void tkw__timer_cancel(struct shard *shard, struct job *job)
+/* Remove a job from the intake, if it is there. */
+void tkw__job_unfile(struct shard *shard, struct job *job)
 {
-    if (!timer_is_waiting(shard, job)) {
-        tkw_pool_cancel(shard->pool, job->timer);
+    if (!job_is_in_intake(shard, job))
         return;
-    }
-    shard->intake[job->timer].job = 0;
-    if (job->timer == shard->intake_count - 1)
+    shard->intake[job->place].job = NULL;
+    if (job->place == shard->intake_count - 1)
         shard->intake_count--;
 }
 
-int tkw__timer_rearm(struct shard *shard, struct job *job, tkw_tick deadline)
+int tkw__job_refile(struct shard *shard, uint32_t index, tkw_tick deadline)
 {
-    if (timer_is_waiting(shard, job)) {
-        bool was_owed = job->is_owed;
-        shard->intake[job->timer].job = 0;
-        job->is_owed = true; /* its old place was reserved */
-        int error = timer_arm(shard, job, deadline);
-        TKW_ASSERT(error == 0);
-        job->is_owed = was_owed;
-        return error == 0;
-    }
-    tkw__timer_file_all(shard);
-    if (shard->owed > 0 && !make_room(shard))
-        return -ENOMEM;
-    return tkw_pool_rearm(shard->pool, job->timer, deadline);
-}
-
-int tkw__timer_postpone(struct shard *shard, struct job *job, tkw_tick deadline)
-{
-    if (timer_is_waiting(shard, job)) {
-        struct arrival *arrival = &shard->intake[job->timer];
-        if (deadline < arrival->deadline)
-            return tkw__timer_rearm(shard, job, deadline);
-        arrival->deadline = deadline;
+    struct job *job = job_at(shard, index);
+    if (job_is_in_intake(shard, job)) {
+        /* The memory that the intake has for it serves again. */
+        shard->intake[job->place].job = NULL;
+        if (shard->intake_count == shard->intake_room)
+            tkw__shard_empty_intake(shard, true);
+        intake_put(shard, index, deadline);
         return 1;
     }
-    /* What is due, or about to be, is armed again by the pool as well. */
-    struct tkw_shot shot = {.deadline = 0};
-    tkw_pool_query(shard->pool, job->timer, &shot);
-    if (deadline < shot.deadline || shot.deadline <= shard->target)
-        return tkw__timer_rearm(shard, job, deadline);
-    return tkw_pool_postpone(shard->pool, job->timer, deadline);
+    if (!job_is_in_pool(job))
+        return 0;
+    tkw_handle timer = (job->record.word & WORD_GENERATION) | index;
+    tkw__shard_file_intake(shard);
+    if (shard->reserved > 0 && !reserve_one(shard))
+        return -ENOMEM;
+    return tkw_pool_rearm(shard->pool, timer, deadline);
+}
+
+int tkw__job_postpone(struct shard *shard, uint32_t index, tkw_tick deadline)
+{
+    struct job *job = job_at(shard, index);
+    if (job_is_in_intake(shard, job)) {
+        struct intake_entry *entry = &shard->intake[job->place];
+        if (deadline < entry->deadline)
+            return tkw__job_refile(shard, index, deadline);
+        entry->deadline = deadline;
+        return 1;
+    }
+    if (!job_is_in_pool(job))
+        return 0;
+    /* tkw_pool_postpone() rearms a timer that is due, or about to be.  That
+     * takes memory, which tkw__job_refile() reserves first. */
+    tkw_tick before = tkw__pool_deadline(shard->pool, index);
+    if (deadline < before || before <= shard->target)
+        return tkw__job_refile(shard, index, deadline);
+    tkw_handle timer = (job->record.word & WORD_GENERATION) | index;
+    return tkw_pool_postpone(shard->pool, timer, deadline);
 }

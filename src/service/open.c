@@ -6,7 +6,6 @@
 #include <tickwheel/service.h>
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/allocator.h"
 #include "os/clock.h"
@@ -19,7 +18,7 @@ enum {
     QUEUE_MAX = 1 << 24,
 };
 
-/* Is there such an executor?  Some other always is. */
+/* Returns whether a service with `config` has `executor`. */
 static bool has_executor(const struct tkw_service_config *config,
                          enum tkw_executor executor)
 {
@@ -40,9 +39,9 @@ static const char *clock_fault(const struct tkw_clock *clock)
     if (clock == NULL)
         return NULL;
     if (clock->now == NULL || clock->wait_until == NULL || clock->wake == NULL)
-        return "the clock lacks now, wait_until or wake";
+        return "clock lacks now, wait_until or wake; set all three";
     if ((clock->fd == NULL) != (clock->aim == NULL))
-        return "the clock has one of fd and aim, not both";
+        return "clock has only one of fd and aim; set both or neither";
     return NULL;
 }
 
@@ -58,30 +57,22 @@ const char *tkw_service_config_fault(const struct tkw_service_config *config)
     if (fault != NULL)
         return fault;
     if (config->shards > TKW_SHARDS_MAX)
-        return "there are more than 16 shards";
+        return "shards is more than 16";
     if ((unsigned)config->driver > TKW_DRIVER_NONE)
-        return "there is no such driver";
+        return "driver is not a value of enum tkw_driver";
     if ((unsigned)config->clock_kind > TKW_WALL)
-        return "there is no such kind of clock";
+        return "clock_kind is not a value of enum tkw_clock_kind";
     if (config->workers > WORKERS_MAX)
-        return "there are more than 1,024 workers";
+        return "workers is more than 1,024";
     if (config->queue_max > QUEUE_MAX)
         return "queue_max is more than 2^24";
     if (!has_executor(config, config->executor))
-        return "executor is none that the service would have";
+        return "executor needs workers or submit to be set, or is not a value "
+               "of enum tkw_executor";
     return NULL;
 }
 
-static void *allocate(struct tkw_service *service, size_t bytes)
-{
-    void *memory =
-        service->allocator.allocate(service->allocator.context, bytes);
-    if (memory != NULL)
-        memset(memory, 0, bytes);
-    return memory;
-}
-
-static void release(struct tkw_service *service, void *memory, size_t bytes)
+static void free_memory(struct tkw_service *service, void *memory, size_t bytes)
 {
     service->allocator.release(service->allocator.context, memory, bytes);
 }
@@ -89,7 +80,8 @@ static void release(struct tkw_service *service, void *memory, size_t bytes)
 static int open_shard(struct tkw_service *service, struct crew *crew,
                       const struct tkw_service_config *config)
 {
-    struct shard *shard = allocate(service, sizeof *shard);
+    struct shard *shard =
+        tkw__allocate_zeroed(&service->allocator, sizeof *shard);
     if (shard == NULL)
         return -ENOMEM;
     struct tkw_pool_config of_pool = {
@@ -97,13 +89,15 @@ static int open_shard(struct tkw_service *service, struct crew *crew,
         .start = service->last_ns / service->tick_ns,
         .allocator = &service->allocator,
     };
-    int error = tkw_pool_open(&shard->pool, &of_pool);
+    int error =
+        tkw__pool_open_payload(&shard->pool, &of_pool, &shard->given_up);
     if (error != 0) {
-        release(service, shard, sizeof *shard);
+        free_memory(service, shard, sizeof *shard);
         return error;
     }
     sync_mutex_init(&shard->mutex);
     shard->crew = crew;
+    shard->segments = tkw__pool_segments(shard->pool);
     shard->target = of_pool.start;
     shard->number = service->shard_count;
     service->shards[service->shard_count++] = shard;
@@ -112,16 +106,14 @@ static int open_shard(struct tkw_service *service, struct crew *crew,
 
 static void close_shard(struct tkw_service *service, struct shard *shard)
 {
-    for (int i = 0; shard->segments[i] != NULL; i++)
-        release(service, shard->memory[i], JOB_SEGMENT_BYTES);
-    for (int i = 0; shard->extras[i] != NULL; i++)
-        release(service, shard->extras[i], EXTRA_SEGMENT_BYTES);
+    for (int i = 0; shard->plans[i] != NULL; i++)
+        free_memory(service, shard->plans[i], PLAN_SEGMENT_BYTES);
     tkw_pool_close(shard->pool);
     sync_mutex_destroy(&shard->mutex);
-    release(service, shard, sizeof *shard);
+    free_memory(service, shard, sizeof *shard);
 }
 
-/* Free a service, or as much of one as there is. */
+/* Free a service, or the parts of it that exist. */
 static void dismantle(struct tkw_service *service)
 {
     for (int i = 0; i < CREWS; i++)
@@ -137,7 +129,7 @@ static void dismantle(struct tkw_service *service)
     sync_mutex_destroy(&service->mutex);
     sync_cond_destroy(&service->quiet);
     sync_cond_destroy(&service->ended);
-    release(service, service, sizeof *service);
+    free_memory(service, service, sizeof *service);
 }
 
 static int open_clock(struct tkw_service *service,
@@ -158,8 +150,9 @@ static int open_clock(struct tkw_service *service,
     return 0;
 }
 
-/* Open a crew and its shards.  The driver runs callbacks itself if there is
- * nobody else who would have to wait for them. */
+/* Open a crew and its shards.  The runner calls callbacks of TKW_ON_DRIVER
+ * itself if no other crew would have to wait for them, or if there is no
+ * driver. */
 static int open_crew(struct tkw_service *service, enum tkw_executor executor,
                      const struct tkw_service_config *config)
 {
@@ -219,7 +212,7 @@ int tkw_service_open(struct tkw_service **service,
     if (made == NULL)
         return -ENOMEM;
     *made = (struct tkw_service){
-        .tick_ns = config->tick_ns != 0 ? config->tick_ns : TKW_MILLISECOND,
+        .tick_ns = config->tick_ns != 0 ? config->tick_ns : TICK_NS,
         .has_driver = config->driver == TKW_DRIVER_THREAD,
         .allocator = *allocator,
         .timers_max = config->timers_max,
@@ -230,7 +223,7 @@ int tkw_service_open(struct tkw_service **service,
         .submit_context = config->submit_context,
         .earliest = TKW_NEVER,
         .aimed_ns = UINT64_MAX,
-        .is_asleep = config->driver == TKW_DRIVER_NONE, /* always to be told */
+        .is_asleep = config->driver == TKW_DRIVER_NONE, /* always wake it */
     };
     sync_mutex_init(&made->mutex);
     sync_mutex_init(&made->recorder.mutex);
@@ -249,29 +242,30 @@ void tkw_service_stop(struct tkw_service *service)
 {
     sync_put_ordered(&service->is_stopping, true); /* see enter() */
     service->clock.wake(service->clock.context);
-    tkw__service_point_fd(service);
+    tkw__wakeup_aim(service);
     if (frame_is_inside(service))
         return;
-    sync_lock(&service->mutex);
+    service_lock(service);
     while (sync_get_ordered(&service->is_active) || service->running_count > 0)
         sync_wait(&service->quiet, &service->mutex);
-    sync_unlock(&service->mutex);
+    service_unlock(service);
 }
 
-/* Hand back what is pending in a shard.  Nobody else is there any more. */
-static void hand_back(struct shard *shard, tkw_rest_each *each, void *context)
+/* Hand back the pending timers of a shard.  No other thread is left. */
+static void hand_back(struct shard *shard, tkw_pending_each *each,
+                      void *context)
 {
     for (uint32_t i = 0; i < shard->used; i++) {
         struct job *job = job_at(shard, i);
         uint64_t word = sync_get_acquire(&job->word);
         if ((word & JOB_ARMED) == 0)
             continue;
-        /* So that nobody, called from here, ends it once more. */
+        /* First: a cancel from `each` or from drop then has no effect. */
         word = (word & ~JOB_ARMED) | JOB_CANCELLED;
         sync_put_relaxed(&job->word, word);
         shard->handed_back++;
-        struct tkw_rest rest = {
-            .handle = job_handle(shard, job, word),
+        struct tkw_pending_timer rest = {
+            .handle = job_handle(shard, i, word),
             .due_ns = job->due_ns,
             .task = {job->callback, job->argument, job->drop},
         };
@@ -282,7 +276,7 @@ static void hand_back(struct shard *shard, tkw_rest_each *each, void *context)
     }
 }
 
-int tkw_service_close(struct tkw_service *service, tkw_rest_each *each,
+int tkw_service_close(struct tkw_service *service, tkw_pending_each *each,
                       void *context)
 {
     if (service == NULL)
@@ -290,16 +284,16 @@ int tkw_service_close(struct tkw_service *service, tkw_rest_each *each,
     if (frame_is_inside(service))
         return -EDEADLK;
     tkw_service_stop(service);
-    sync_lock(&service->mutex);
+    service_lock(service);
     while (service->out_count > 0)
         sync_wait(&service->quiet, &service->mutex);
-    sync_unlock(&service->mutex);
+    service_unlock(service);
     if (service->has_driver)
         sync_join(&service->driver);
     for (int i = 0; i < CREWS; i++)
         if (service->crews[i].service != NULL)
             tkw__crew_close(&service->crews[i]);
-    /* What is called now is inside of a callback, if it should close. */
+    /* `each` and drop count as callbacks: they cannot close the service. */
     struct frame frame;
     frame_enter(&frame, service, 0);
     for (uint32_t i = 0; i < service->shard_count; i++)

@@ -1,9 +1,10 @@
 /*
- * service/owner.c - cancelling many at once.
+ * service/owner.c - cancelling many timers at once.
  *
- * The timers of an owner are in one shard of each crew, which its address
- * tells, and on a list there, under that shard's mutex.  They leave it when
- * their job is given back, or when the owner lets go of them.
+ * The timers of an owner are in one shard of each crew, which a hash of the
+ * owner's address selects.  They are on a list of the owner there, under the
+ * shard's mutex.  A timer leaves the list when its job is freed, or when the
+ * owner's timers have been cancelled.
  */
 #include <tickwheel/service.h>
 
@@ -24,36 +25,36 @@ struct shard *tkw__owner_shard(const struct crew *crew,
     return crew->service->shards[crew->first_shard + at];
 }
 
-/* The list of an owner that a shard guards. */
+/* Return the owner's list that the mutex of `shard` guards. */
 static uint32_t *list_of(const struct shard *shard, struct tkw_owner *owner)
 {
     return &owner->first[shard->crew - shard->crew->service->crews];
 }
 
-void tkw__owner_link(struct shard *shard, struct job *job,
+void tkw__owner_link(struct shard *shard, uint32_t index,
                      struct tkw_owner *owner)
 {
     uint32_t *first = list_of(shard, owner);
-    struct extra *extra = extra_of(shard, job);
-    extra->owner = owner;
-    extra->older = *first;
+    struct job_plan *plan = plan_of(shard, job_at(shard, index));
+    plan->owner = owner;
+    plan->older = *first;
     if (*first != 0)
-        extra_of(shard, job_at(shard, *first - 1))->newer = job->index + 1;
-    *first = job->index + 1;
+        plan_of(shard, job_at(shard, *first - 1))->newer = index + 1;
+    *first = index + 1;
 }
 
 void tkw__owner_unlink(struct shard *shard, struct job *job)
 {
-    struct extra *extra = extra_of(shard, job);
-    if (extra->newer != 0)
-        extra_of(shard, job_at(shard, extra->newer - 1))->older = extra->older;
+    struct job_plan *plan = plan_of(shard, job);
+    if (plan->newer != 0)
+        plan_of(shard, job_at(shard, plan->newer - 1))->older = plan->older;
     else
-        *list_of(shard, extra->owner) = extra->older;
-    if (extra->older != 0)
-        extra_of(shard, job_at(shard, extra->older - 1))->newer = extra->newer;
-    extra->owner = NULL;
-    extra->newer = 0;
-    extra->older = 0;
+        *list_of(shard, plan->owner) = plan->older;
+    if (plan->older != 0)
+        plan_of(shard, job_at(shard, plan->older - 1))->newer = plan->newer;
+    plan->owner = NULL;
+    plan->newer = 0;
+    plan->older = 0;
 }
 
 size_t tkw_service_cancel_many(struct tkw_service *service,
@@ -73,37 +74,40 @@ size_t tkw_service_cancel_many(struct tkw_service *service,
     return stopped;
 }
 
-/* List the first of an owner's timers.  Returns how many. */
+/* Store up to CANCELLED_AT_ONCE handles of an owner's timers.  Returns how
+ * many. */
 static size_t list_some(struct shard *shard, struct tkw_owner *owner,
                         tkw_handle *handles)
 {
     size_t count = 0;
-    sync_lock(&shard->mutex);
+    shard_lock(shard);
     uint32_t at = *list_of(shard, owner);
     for (; at != 0 && count < CANCELLED_AT_ONCE; count++) {
         struct job *job = job_at(shard, at - 1);
-        /* Relaxed: the generation cannot change while we have the mutex. */
-        handles[count] = job_handle(shard, job, sync_get_relaxed(&job->word));
-        at = extra_of(shard, job)->older;
+        /* Relaxed: no thread changes the generation without the mutex. */
+        handles[count] =
+            job_handle(shard, at - 1, sync_get_relaxed(&job->word));
+        at = plan_of(shard, job)->older;
     }
-    sync_unlock(&shard->mutex);
+    shard_unlock(shard);
     return count;
 }
 
-/* Let an owner go of them, but for those that it has lost meanwhile. */
-static void let_go(struct tkw_service *service, struct shard *shard,
-                   const struct tkw_owner *owner, const tkw_handle *handles,
-                   size_t count)
+/* Take timers off the owner's list, except those that have left it
+ * meanwhile. */
+static void unlink_cancelled(struct tkw_service *service, struct shard *shard,
+                             const struct tkw_owner *owner,
+                             const tkw_handle *handles, size_t count)
 {
-    sync_lock(&shard->mutex);
+    shard_lock(shard);
     for (size_t i = 0; i < count; i++) {
         struct job *job = tkw__job_find(service, handles[i]);
         uint64_t word = sync_get_relaxed(&job->word);
-        if (word_is_of(word, handles[i]) && job->extra != 0 &&
-            extra_of(shard, job)->owner == owner)
+        if (word_is_of(word, handles[i]) && job_is_in_use(job) &&
+            plan_of(shard, job)->owner == owner)
             tkw__owner_unlink(shard, job);
     }
-    sync_unlock(&shard->mutex);
+    shard_unlock(shard);
 }
 
 typedef int cancel(struct tkw_service *service, tkw_handle handle);
@@ -115,15 +119,15 @@ static size_t cancel_each(struct tkw_service *service,
     size_t stopped = 0;
     for (size_t i = 0; i < count; i++) {
         int answer = cancel_one(service, handles[i]);
-        if (answer == -EDEADLK) /* it is the caller's own timer */
+        if (answer == -EDEADLK) /* the caller is this timer's callback */
             answer = tkw_service_cancel(service, handles[i]);
         stopped += answer == 1;
     }
     return stopped;
 }
 
-/* They leave the list when they are cancelled, not before: whoever finds it
- * empty need not wait for anybody. */
+/* Cancel all timers of an owner.  A timer leaves the list after `cancel_one`
+ * has returned, so a thread that finds the list empty has none to wait for. */
 static size_t cancel_owner(struct tkw_service *service, struct tkw_owner *owner,
                            cancel *cancel_one)
 {
@@ -136,7 +140,7 @@ static size_t cancel_owner(struct tkw_service *service, struct tkw_owner *owner,
         size_t count;
         while ((count = list_some(shard, owner, handles)) > 0) {
             stopped += cancel_each(service, handles, count, cancel_one);
-            let_go(service, shard, owner, handles, count);
+            unlink_cancelled(service, shard, owner, handles, count);
         }
     }
     return stopped;

@@ -1,10 +1,10 @@
 /*
- * service/record.c - what is asked of a service, kept until somebody takes it.
+ * service/record.c - recording the operations on a service.
  *
- * A ring of operations, of a size that was asked for.  When it is full the
- * newest are left out and counted, so that what was recorded can be played
- * again from its beginning.  Nothing is written anywhere: whoever asks for the
- * trace gets it as text.
+ * The recorder is a ring of operations, of the size that the user asked for.
+ * When the ring is full, the recorder omits new operations and counts them, so
+ * that a recording can be replayed from its beginning.  The library writes no
+ * file: tkw_service_trace() returns the recording as text.
  */
 #include <tickwheel/service.h>
 
@@ -15,7 +15,7 @@
 #include "private.h"
 
 enum {
-    TAKEN_AT_ONCE = 64, /* so many, lest arming has to wait */
+    TAKEN_AT_ONCE = 64, /* operations taken under one lock */
     LINE_MAX_BYTES = 128,
 };
 
@@ -32,8 +32,8 @@ int tkw_service_record(struct tkw_service *service, size_t operations)
         if (ring == NULL)
             return -ENOMEM;
     }
-    sync_lock(&recorder->mutex);
-    /* Relaxed: service_note() looks again, under the mutex. */
+    order_lock(&recorder->mutex, ORDER_LEAF);
+    /* Relaxed: tkw__service_note_recorded() reads it again, under the mutex. */
     sync_put_relaxed(&service->is_recording, operations > 0);
     struct recorded *old = NULL;
     size_t old_room = recorder->room;
@@ -47,7 +47,7 @@ int tkw_service_record(struct tkw_service *service, size_t operations)
         recorder->left_out = 0;
         recorder->has_head = true;
     }
-    sync_unlock(&recorder->mutex);
+    order_unlock(&recorder->mutex, ORDER_LEAF);
     if (old != NULL)
         allocator->release(allocator->context, old, old_room * sizeof *old);
     return 0;
@@ -64,8 +64,9 @@ void tkw__recorder_close(struct tkw_service *service)
 }
 
 /*
- * Called before anybody can use what the operation returned, so that those of
- * one timer are in order; but for what a callback does that runs already.
+ * Record an operation.  Callers call this before another thread can use the
+ * operation's result, so that the operations on one timer are in order; except
+ * those of a callback that is running already.
  */
 void tkw__service_note_recorded(struct tkw_service *service,
                                 enum recorded_kind kind, tkw_handle handle,
@@ -73,12 +74,12 @@ void tkw__service_note_recorded(struct tkw_service *service,
 {
     struct recorder *recorder = &service->recorder;
     uint64_t now = tkw_service_now(service);
-    sync_lock(&recorder->mutex);
+    order_lock(&recorder->mutex, ORDER_LEAF);
     bool is_recording = sync_get_relaxed(&service->is_recording);
     if (is_recording && recorder->count == recorder->room) {
         recorder->left_out++;
     } else if (is_recording) {
-        /* A thread may have read the clock before another, and come later. */
+        /* A thread may read the clock before another, and lock after it. */
         if (now > recorder->last_ns)
             recorder->last_ns = now;
         size_t at = (recorder->at + recorder->count) % recorder->room;
@@ -92,16 +93,16 @@ void tkw__service_note_recorded(struct tkw_service *service,
         recorder->left_out = 0;
         recorder->count++;
     }
-    sync_unlock(&recorder->mutex);
+    order_unlock(&recorder->mutex, ORDER_LEAF);
 }
 
-/* Take the oldest, at most so many.  Returns how many, and whether the first
- * lines are still to come. */
-static size_t take(struct recorder *recorder, struct recorded *taken,
-                   size_t most, bool *has_head)
+/* Move up to `most` of the oldest operations to `taken`.  Returns their number,
+ * and stores in `*has_head` whether the header lines are yet to be written. */
+static size_t pop_recorded(struct recorder *recorder, struct recorded *taken,
+                           size_t most, bool *has_head)
 {
     size_t count = 0;
-    sync_lock(&recorder->mutex);
+    order_lock(&recorder->mutex, ORDER_LEAF);
     *has_head = recorder->has_head;
     if (most > 0)
         recorder->has_head = false;
@@ -115,7 +116,7 @@ static size_t take(struct recorder *recorder, struct recorded *taken,
                                            .kind = RECORDED_NONE};
         recorder->left_out = 0;
     }
-    sync_unlock(&recorder->mutex);
+    order_unlock(&recorder->mutex, ORDER_LEAF);
     return count;
 }
 
@@ -161,9 +162,9 @@ size_t tkw_service_trace(struct tkw_service *service, char *text, size_t size)
             room = TAKEN_AT_ONCE;
         struct recorded taken[TAKEN_AT_ONCE];
         bool has_head;
-        /* The first lines take the place of one. */
-        size_t count =
-            take(&service->recorder, taken, room > 0 ? room - 1 : 0, &has_head);
+        /* The header lines take the room of one operation. */
+        size_t count = pop_recorded(&service->recorder, taken,
+                                    room > 0 ? room - 1 : 0, &has_head);
         if (has_head && room > 1)
             length += write_head(service, text + length, size - length);
         for (size_t i = 0; i < count; i++)

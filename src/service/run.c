@@ -1,14 +1,21 @@
 /*
- * service/run.c - the runner: the driver, or the caller of run().
+ * service/run.c - a pass of the runner: it finds the jobs that are due, and
+ * runs them or hands them to their crew.
  *
- * It runs callbacks, or hands them to crews that do.  A pass reads the clock
- * once to see what is due, visits every shard, and takes that from its pool, a
- * batch at a time; of the batches, the timer with the earliest tick is next,
- * so that ticks are in order over all shards of a crew.  Whatever is armed
- * meanwhile in a shard that has been visited is announced through `earliest`,
- * and run by a later pass: so a pass ends, whatever its callbacks arm.
- * After each callback the clock is read once more: a pass can be long, and how
- * late the next one is should be true.
+ *     read the clock -> visit every shard -> run, the earliest tick first
+ *                       fill its batch       refill a batch that is empty
+ *
+ * The runner is the driver thread, or the caller of tkw_service_run().  It
+ * takes due jobs from the pool of each shard, a batch at a time.  Of all
+ * batches of a crew it serves the job with the earliest tick first, so that
+ * ticks are in order over all shards of the crew.
+ *
+ * If a callback arms a job for now, that pass does not run it, so every pass
+ * ends.  The arming lowers `earliest` (service/wakeup.c), and the next pass
+ * runs the job.
+ *
+ * After each callback the runner reads the clock once more, so that the next
+ * job's lateness is true however long the pass takes.
  */
 #include <tickwheel/service.h>
 
@@ -18,222 +25,107 @@
 #include "os/probes.h"
 #include "private.h"
 
-enum { MOVED_AT_ONCE = 2048 }; /* timers that move while a shard is locked */
+enum { MOVED_AT_ONCE = 2048 }; /* timers moved per shard lock */
 
 #define LATE_AGAIN_NS TKW_SECOND /* see batch_add() */
 
-/*
- * File everything in a shard anew, a wall clock having been set back.  If there
- * is no memory for that, what comes too early is held back; see is_held(); but
- * not what a crew has already.  The pool does not sweep for memory here: that
- * would take its time for each of the timers, with the lock held.
- */
-static void file_anew(struct tkw_service *service, struct shard *shard)
-{
-    sync_lock(&shard->mutex);
-    for (uint32_t at = 0; at < shard->used; at++) {
-        struct job *job = job_at(shard, at);
-        uint64_t word = sync_get_acquire(&job->word);
-        if ((word & JOB_ARMED) == 0)
-            continue;
-        if (!timer_is_waiting(shard, job) && !tkw__timer_is_room(shard, 1, 0))
-            continue;
-        tkw_tick deadline = tkw__service_tick_of(service, job->due_ns);
-        if (tkw__timer_rearm(shard, job, deadline) == 0)
-            tkw__job_arm_again(service, shard, job, word, deadline);
-    }
-    sync_unlock(&shard->mutex);
-}
-
-/* What the log hook does counts as done in a callback. */
-static void tell_log(struct tkw_service *service, const char *message)
-{
-    if (service->log == NULL)
-        return;
-    struct frame frame;
-    frame_enter(&frame, service, 0);
-    service->log(service->context, message);
-    frame_leave(&frame);
-}
-
-/*
- * Read the clock.  Returns the time as the pools are to see it, which never
- * goes back; `*now` is what a wall clock says.
- */
-static uint64_t see_clock(struct tkw_service *service, uint64_t *now)
-{
-    uint64_t read = service->clock.now(service->clock.context);
-    if (read < service->read_ns) {
-        sync_add_relaxed(&service->steps_back, 1);
-        tell_log(service, "the clock went back");
-    }
-    service->read_ns = read;
-    if (!service->clock.is_wall) {
-        *now = tkw__service_tell(service, read);
-        return *now;
-    }
-
-    *now = read;
-    uint64_t shift = sync_get_relaxed(&service->shift_ns); /* ours alone */
-    uint64_t time = saturating_add(read, shift);
-    if (time < service->shown_ns) {
-        shift += service->shown_ns - time;
-        sync_put_relaxed(&service->shift_ns, shift);
-        for (uint32_t i = 0; i < service->shard_count; i++)
-            file_anew(service, service->shards[i]);
-        return service->shown_ns;
-    }
-    service->shown_ns = time;
-    return time;
-}
-
-/* When by the clock a tick begins; UINT64_MAX if that is after the end of
- * time. */
-static uint64_t time_of(struct tkw_service *service, tkw_tick tick)
-{
-    if (tick == TKW_NEVER || tick > UINT64_MAX / service->tick_ns)
-        return UINT64_MAX;
-    uint64_t time = tick * service->tick_ns;
-    uint64_t shift = sync_get_relaxed(&service->shift_ns);
-    return time > shift ? time - shift : 0;
-}
-
-/* Let go of the jobs that have run. */
-static void give_back_finished(struct shard *shard)
+/* Free the jobs that the runner has run. */
+static void free_finished(struct shard *shard)
 {
     while (shard->finished != 0) {
-        struct job *job = job_at(shard, shard->finished - 1);
+        uint32_t index = shard->finished - 1;
+        struct job *job = job_at(shard, index);
         shard->finished = job->next;
-        tkw__job_give_back(shard, job);
+        tkw__job_free(shard, job, index);
     }
 }
 
 /*
- * Put a timer that has left the pool into the batch.  If its callback is still
- * running it goes back into the pool, marked, and whoever runs it will hurry it
- * up; the time until then is for the case that there is no memory to do so.
+ * Put a job that has left the pool into the batch.
+ *
+ * A job whose callback is still running goes back into the pool, marked as
+ * late.  The thread that runs it will then move it to now, when its callback
+ * has returned: see move_to_now().  If the pool has no memory for that move,
+ * the job comes by itself, LATE_AGAIN_NS later.
  */
 static void batch_add(struct tkw_service *service, struct shard *shard,
-                      const struct tkw_shot *shot)
+                      const struct taken_timer *timer)
 {
-    struct job *job = shot->user.pointer;
+    struct job *job = job_at(shard, timer->index);
     uint64_t word = sync_get_acquire(&job->word);
     while (word & JOB_RUNNING && word & JOB_ARMED) {
         if (!sync_replace_ordered(&job->word, &word, word | JOB_LATE))
             continue;
         tkw_tick again =
             saturating_add(shard->target, 1 + LATE_AGAIN_NS / service->tick_ns);
-        int error = timer_arm(shard, job, again);
-        TKW_ASSERT(error == 0); /* who armed it has seen to that */
+        int error = shard_make_room(shard, job);
+        TKW_ASSERT(error == 0); /* reserved by tkw__job_arm_again() */
         (void)error;
-        tkw__service_lower(service, again);
+        intake_put(shard, timer->index, again);
+        tkw__wakeup_lower(service, again);
         return;
     }
+    if (word & JOB_GIVEN_UP)
+        tkw__job_free(shard, job, timer->index);
     if ((word & JOB_ARMED) == 0)
-        return; /* cancelled, and to be reaped */
+        return; /* cancelled: if not given up, it will be reaped */
     if (word & JOB_REPEATS) {
-        const struct extra *extra = extra_of(shard, job);
-        __builtin_prefetch(extra, 1);
-        __builtin_prefetch(&extra->older, 1);
+        const struct job_plan *plan = plan_of(shard, job);
+        __builtin_prefetch(plan, 1);
+        __builtin_prefetch(&plan->older, 1);
     }
     shard->batch[shard->batch_count++] =
-        (struct due){shard, job, word, shot->deadline};
+        (struct due_job){shard, job, word, timer->deadline, timer->index};
 }
 
-/* Take a batch of what is due out of a pool, all jobs being prefetched before
- * the first is looked at.  Returns whether there may be more. */
-static bool take_many(struct tkw_service *service, struct shard *shard)
+/* Fill the batch with jobs that are due.  Returns whether the pool may have
+ * more. */
+static bool fill_batch(struct tkw_service *service, struct shard *shard)
 {
-    struct tkw_shot shots[TKW_BATCH];
-    size_t count = tkw_pool_pop_due(shard->pool, shots, TKW_BATCH);
+    struct taken_timer timers[TKW_BATCH];
+    size_t count = tkw__pool_take_due(shard->pool, timers, TKW_BATCH);
     for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(shots[i].user.pointer, 1);
-    for (size_t i = 0; i < count; i++)
-        batch_add(service, shard, &shots[i]);
+        batch_add(service, shard, &timers[i]);
     return count == TKW_BATCH;
 }
 
 /*
- * The same one by one.  On a wall clock there are timers whose time has not
- * come: those that were armed between its being set back and our seeing it.
- * They go back into the pool if there is memory, or are held in the batch.
- */
-static void take_by_wall(struct tkw_service *service, struct shard *shard,
-                         uint64_t now)
-{
-    while (shard->batch_count < TKW_BATCH) {
-        struct tkw_shot shot;
-        if (tkw_pool_pop_due(shard->pool, &shot, 1) == 0)
-            break;
-        struct job *job = shot.user.pointer;
-        if (job->due_ns <= now || !tkw__timer_is_room(shard, 1, 0))
-            batch_add(service, shard, &shot);
-        else
-            tkw_pool_arm(shard->pool, &job->timer,
-                         tkw__service_tick_of(service, job->due_ns), shot.user);
-    }
-}
-
-/* A later time is taken; that the clock went back is for see_step(). */
-static void look_again(struct tkw_service *service, uint64_t *now)
-{
-    uint64_t read = service->clock.now(service->clock.context);
-    if (read > *now)
-        *now = read;
-}
-
-/*
- * Advance a shard and fill its batch; on a wall clock, by the latest time.  If
- * that is a long way it is gone in part, and the shard is left behind: it comes
- * again, when others had their turn.
+ * Advance the pool of a shard to `tick`, and fill the shard's batch.  If more
+ * timers have to move on the way than MOVED_AT_ONCE, the pool stops in between,
+ * and the shard is marked as behind: the pass serves it again after others.
  *
- * A shard that has arrived at the pass's tick is not advanced again in that
- * pass.  So the pool keeps back what callbacks of the pass arm for now: the
- * next pass runs it, after all other shards were visited.
+ * A pool that has arrived at the pass's tick is not advanced again in that
+ * pass.  So tkw_pool_pop_due() keeps back jobs that callbacks of the pass arm
+ * for now, and the next pass runs them.
  */
 static void refill(struct tkw_service *service, struct shard *shard,
-                   tkw_tick tick, uint64_t *now)
+                   tkw_tick tick)
 {
-    bool is_wall = service->clock.is_wall;
     shard->batch_at = 0;
     shard->batch_count = 0;
-    sync_lock(&shard->mutex);
-    give_back_finished(shard);
+    shard_lock(shard);
+    free_finished(shard);
     shard_reap(shard, TKW_REAPED);
-    tkw__timer_file_all(shard);
+    tkw__shard_file_intake(shard);
     shard->target = tick;
     shard->has_arrived =
         shard->has_arrived ||
         tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);
-    bool is_more = false;
-    if (is_wall)
-        look_again(service, now);
-    if (shard->has_arrived && is_wall)
-        take_by_wall(service, shard, *now);
-    else if (shard->has_arrived)
-        is_more = take_many(service, shard);
+    bool is_more = shard->has_arrived && fill_batch(service, shard);
     shard->next = tkw_pool_next(shard->pool);
-    sync_unlock(&shard->mutex);
+    shard_unlock(shard);
 
-    /* All that was taken may have been cancelled, and there be more. */
+    /* If all popped jobs were cancelled, more may be due. */
     shard->is_behind =
         !shard->has_arrived || (is_more && shard->batch_count == 0);
     if (shard->is_behind)
-        sync_yield(); /* whoever waits for the lock goes first */
+        sync_yield(); /* a thread that waits for the mutex goes first */
 }
 
-/* Is the first timer of a batch to wait, and the shard with it? */
-static bool is_held(const struct tkw_service *service,
-                    const struct shard *shard, uint64_t now)
-{
-    return due_is_held(service, &shard->batch[shard->batch_at], now);
-}
-
-/* The shard of a crew that is behind, or whose next timer has the earliest
- * tick; NULL if there is none.  No other one has an earlier tick than
- * `*until`. */
-static struct shard *first_shard(const struct crew *crew, uint64_t now,
-                                 tkw_tick *until)
+/* Return the shard of a crew that is behind, or else the one whose next job has
+ * the earliest tick; NULL if all batches are empty.  Store in `*until` the
+ * earliest tick of the other shards. */
+static struct shard *first_shard(const struct crew *crew, tkw_tick *until)
 {
     const struct tkw_service *service = crew->service;
     struct shard *first = NULL;
@@ -243,8 +135,7 @@ static struct shard *first_shard(const struct crew *crew, uint64_t now,
         struct shard *shard = service->shards[crew->first_shard + i];
         if (shard->is_behind)
             return shard;
-        if (shard->batch_at == shard->batch_count ||
-            is_held(service, shard, now))
+        if (shard->batch_at == shard->batch_count)
             continue;
         tkw_tick deadline = shard->batch[shard->batch_at].deadline;
         if (first == NULL || deadline < earliest) {
@@ -258,114 +149,67 @@ static struct shard *first_shard(const struct crew *crew, uint64_t now,
     return first;
 }
 
-/* Try again to file anew what is held, and what is held up by it. */
-static void file_held(struct tkw_service *service, struct shard *shard)
+/* Advance a shard that still has jobs of an earlier pass in its batch.  So the
+ * pass leaves jobs that its callbacks arm for now to the next pass. */
+static void advance_unfinished(struct shard *shard, tkw_tick tick)
 {
-    sync_lock(&shard->mutex);
-    for (uint32_t i = shard->batch_at; i < shard->batch_count; i++) {
-        const struct due *due = &shard->batch[i];
-        if (sync_get_acquire(&due->job->word) == due->word)
-            tkw__job_arm_again(service, shard, due->job, due->word,
-                               tkw__service_tick_of(service, due->job->due_ns));
-    }
-    sync_unlock(&shard->mutex);
-}
-
-/* Advance a shard whose batch an earlier pass has left: what its callbacks arm
- * for now is for the next pass. */
-static void advance_rest(struct shard *shard, tkw_tick tick)
-{
-    sync_lock(&shard->mutex);
-    tkw__timer_file_all(shard);
+    shard_lock(shard);
+    tkw__shard_file_intake(shard);
     shard->target = tick;
     shard->has_arrived =
         tkw_pool_advance_some(shard->pool, tick, MOVED_AT_ONCE);
-    sync_unlock(&shard->mutex);
+    shard_unlock(shard);
 }
 
-/* Visit every shard once.  Relaxed: whoever is to see that `earliest` is new
- * locks a shard after we did. */
-static void visit_all(struct tkw_service *service, tkw_tick tick, uint64_t *now)
+/* Visit every shard once.  Relaxed: a thread that must see this write of
+ * `earliest` locks a shard after the runner did. */
+static void visit_all(struct tkw_service *service, tkw_tick tick)
 {
     sync_put_relaxed(&service->earliest, TKW_NEVER);
     for (uint32_t i = 0; i < service->shard_count; i++) {
         struct shard *shard = service->shards[i];
         shard->has_arrived = false;
         if (shard->batch_at == shard->batch_count) {
-            refill(service, shard, tick, now);
+            refill(service, shard, tick);
             continue;
         }
-        if (is_held(service, shard, *now))
-            file_held(service, shard);
-        advance_rest(shard, tick);
+        advance_unfinished(shard, tick);
     }
 }
 
-/* A tick that has begun, to be visited at once.  That of now would not do where
- * a wall clock may have been set back behind it. */
+/* Return a tick that has begun, so that the next pass begins at once: `tick`,
+ * or 0 on a wall clock, which may have been set back behind `tick`. */
 static tkw_tick at_once(const struct tkw_service *service, tkw_tick tick)
 {
     return service->clock.is_wall ? 0 : tick;
 }
 
-/* When a shard needs to be visited next; what is held, with every tick; what
- * there is no room for, when there is. */
+/* Return the tick at which a shard needs its next visit.  If its crew has no
+ * room, return TKW_NEVER for a crew of threads, which wake the runner when
+ * there is room, and the next tick for submit(). */
 static tkw_tick next_of(struct tkw_service *service, const struct shard *shard,
-                        tkw_tick tick, uint64_t now)
+                        tkw_tick tick)
 {
     if (shard->is_behind)
         return at_once(service, tick);
     if (shard->batch_at == shard->batch_count)
         return shard->next > tick ? shard->next : at_once(service, tick);
-    if (is_held(service, shard, now))
-        return tick + 1;
     if (!shard->crew->is_refusing)
         return at_once(service, tick);
     return shard->crew->threads != NULL ? TKW_NEVER : tick + 1;
 }
 
-/* A pass, as far as it is. */
+/* The progress of a pass. */
 struct pass {
-    tkw_tick tick;   /* what is due by then is to run */
-    uint64_t now;    /* the same on a wall clock */
-    uint64_t clock;  /* what it said last, if that is known, else 0 */
-    int count;       /* callbacks that were run or handed over ... */
-    int most;        /* ... and how many may be */
-    bool is_refused; /* a job was; there is no use in asking again */
-    bool is_over;    /* a wall clock was set back: see see_step() */
+    tkw_tick tick;   /* run jobs that are due by this tick */
+    uint64_t clock;  /* the last reading of the clock; 0: too old */
+    int count;       /* jobs run or handed over ... */
+    int most;        /* ... and their limit */
+    bool is_refused; /* submit() has refused: do not call it again */
 };
 
-/*
- * Look whether a wall clock was set back since the pass began.  Then what its
- * time has not come for is not due any more; nothing more is taken from the
- * pools, and the next pass, which is to follow at once, files it anew.
- */
-static void see_step(const struct tkw_service *service, struct pass *pass)
-{
-    if (pass->clock == 0)
-        pass->clock = service->clock.now(service->clock.context);
-    if (pass->clock < pass->now)
-        pass->is_over = true;
-    pass->now = pass->clock;
-}
-
-/* The shard to be served next; NULL if there is none. */
-static struct shard *choose_shard(const struct crew *crew, struct pass *pass,
-                                  tkw_tick *until)
-{
-    const struct tkw_service *service = crew->service;
-    struct shard *shard = first_shard(crew, pass->now, until);
-    if (shard == NULL || !service->clock.is_wall)
-        return shard;
-    see_step(service, pass);
-    if (!pass->is_over)
-        return shard;
-    shard = first_shard(crew, pass->now, until);
-    return shard != NULL && !shard->is_behind ? shard : NULL;
-}
-
-/* Run the next timer of a crew, or hand over some.  Returns whether there was
- * anything to do and could be done. */
+/* Run the next job of a crew, or hand over some.  Returns false if no job is
+ * due or the crew has no room. */
 static bool serve(struct crew *crew, struct pass *pass)
 {
     struct tkw_service *service = crew->service;
@@ -373,39 +217,40 @@ static bool serve(struct crew *crew, struct pass *pass)
     if ((crew->is_submit && pass->is_refused) ||
         sync_get_ordered(&service->is_stopping))
         return false;
-    struct shard *shard = choose_shard(crew, pass, &until);
+    struct shard *shard = first_shard(crew, &until);
     if (shard == NULL)
         return false;
     if (shard->is_behind) {
-        refill(service, shard, pass->tick, &pass->now);
+        refill(service, shard, pass->tick);
         pass->clock = 0;
         return true;
     }
     if (crew->is_direct) {
-        const struct due due = shard->batch[shard->batch_at++];
+        const struct due_job due = shard->batch[shard->batch_at++];
         pass->count += tkw__job_fire(service, &due, &pass->clock);
     } else {
-        const struct portion portion = {until, pass->now,
-                                        pass->most - pass->count};
+        const struct portion portion = {until, pass->most - pass->count};
         pass->clock = 0;
         if (!tkw__crew_hand_over(crew, shard, &portion, &pass->count)) {
-            pass->is_refused = crew->is_submit;
+            pass->is_refused |= crew->is_submit;
             return false;
         }
     }
-    if (shard->batch_at == shard->batch_count && !pass->is_over) {
-        refill(service, shard, pass->tick, &pass->now);
+    if (shard->batch_at == shard->batch_count) {
+        refill(service, shard, pass->tick);
         pass->clock = 0;
     }
     return true;
 }
 
-/* Run what is due, at most so many.  Returns how many were run. */
+/* Make a pass that runs or hands over at most `most` jobs.  Returns their
+ * number. */
 static int make_pass(struct tkw_service *service, int most)
 {
     struct pass pass = {.most = most};
-    pass.tick = see_clock(service, &pass.now) / service->tick_ns;
-    visit_all(service, pass.tick, &pass.now);
+    uint64_t began;
+    pass.tick = tkw__wall_read(service, &began) / service->tick_ns;
+    visit_all(service, pass.tick);
     for (int i = 0; i < CREWS; i++) /* there may be room by now */
         sync_put_ordered(&service->crews[i].is_refusing, false);
 
@@ -418,23 +263,24 @@ static int make_pass(struct tkw_service *service, int most)
     } while (is_busy && pass.count < pass.most);
 
     for (uint32_t i = 0; i < service->shard_count; i++)
-        tkw__service_lower(
-            service, next_of(service, service->shards[i], pass.tick, pass.now));
-    /* After a refusal next_of() asks for the tick after this pass's.  If a wall
-     * clock was set back meanwhile, that tick lies too far ahead. */
-    if (pass.is_refused && service->clock.is_wall) {
-        pass.clock = 0;
-        see_step(service, &pass);
-    }
-    if (pass.is_over)
-        tkw__service_lower(service, 0); /* at once */
+        tkw__wakeup_lower(service,
+                          next_of(service, service->shards[i], pass.tick));
+    /* If a wall clock was set back during the pass, the ticks above may lie far
+     * ahead of it.  The next pass begins at once and files all jobs anew. */
+    if (service->clock.is_wall &&
+        service->clock.now(service->clock.context) < began)
+        tkw__wakeup_lower(service, 0);
     return pass.count;
 }
 
 /*
- * Only one at a time runs callbacks.  Ordered: stop says that it stops, then
- * looks whether somebody is at it; we say that we are, then look whether to
- * stop.  One sees the other.
+ * Begin a pass.  Returns false if another thread is making one.  Ordered:
+ *
+ *     tkw_service_stop()                 runner
+ *     is_stopping = true                 is_active = true
+ *     reads is_active, waits             reads is_stopping, runs nothing
+ *
+ * One of the two sees what the other wrote.
  */
 static bool enter(struct tkw_service *service)
 {
@@ -445,24 +291,12 @@ static bool enter(struct tkw_service *service)
 static void leave(struct tkw_service *service)
 {
     sync_put_ordered(&service->is_active, false);
-    tkw__service_point_fd(service);
+    tkw__wakeup_aim(service);
     if (sync_get_ordered(&service->is_stopping)) {
-        sync_lock(&service->mutex);
+        service_lock(service);
         sync_broadcast(&service->quiet);
-        sync_unlock(&service->mutex);
+        service_unlock(service);
     }
-}
-
-/* Sleep, unless the time has come: a wait that ends at once takes many times as
- * long as a pass. */
-static void sleep_until(struct tkw_service *service, uint64_t time)
-{
-    if (time != UINT64_MAX && /* never, even at the end of time */
-        time <= service->clock.now(service->clock.context))
-        return;
-    PROBE2(sleep, service, time);
-    service->clock.wait_until(service->clock.context, time);
-    PROBE1(wake, service);
 }
 
 void *tkw__service_drive(void *argument)
@@ -475,50 +309,15 @@ void *tkw__service_drive(void *argument)
         enter(service);
         make_pass(service, INT_MAX);
         leave(service);
-
-        /* Ordered: see tkw__service_wake(). */
-        sync_put_ordered(&service->is_asleep, true);
-        tkw_tick tick = sync_get_ordered(&service->earliest);
-        if (!sync_get_ordered(&service->is_stopping))
-            sleep_until(service, time_of(service, tick));
-        sync_put_relaxed(&service->is_asleep, false);
-        sync_add_relaxed(&service->wakeups, 1);
+        tkw__wakeup_sleep(service);
     }
     return NULL;
 }
 
-/*
- * Aim the descriptor, with the service's mutex.  A descriptor that is readable
- * because its time has come stays as it is if the new time has come, too: it
- * saves a system call for each pass.  (Not on a wall clock: that may have been
- * set back.)
- */
-static void aim_fd(struct tkw_service *service, uint64_t time)
-{
-    if (!service->clock.is_wall && time != UINT64_MAX) {
-        uint64_t now = service->clock.now(service->clock.context);
-        if (time <= now && service->aimed_ns <= now)
-            return;
-    }
-    service->aimed_ns = time;
-    service->clock.aim(service->clock.context, time);
-}
-
-/*
- * Who may not run now need not be told again and again that he should: a loop
- * inside a callback, or in another thread, or of a service that was stopped.
- * With the mutex: who runs aims anew after he has said that he does not any
- * more, and at never once it is stopped.
- */
+/* Make the descriptor unreadable, and return `answer`. */
 static RARE int refuse_to_run(struct tkw_service *service, int answer)
 {
-    if (sync_get_ordered(&service->has_fd)) {
-        sync_lock(&service->mutex);
-        if (sync_get_ordered(&service->is_active) ||
-            sync_get_ordered(&service->is_stopping))
-            aim_fd(service, UINT64_MAX);
-        sync_unlock(&service->mutex);
-    }
+    tkw__wakeup_mute(service);
     return answer;
 }
 
@@ -536,61 +335,4 @@ int tkw_service_run(struct tkw_service *service, int budget)
     leave(service);
     sync_add_relaxed(&service->wakeups, 1);
     return count;
-}
-
-uint64_t tkw_service_next(struct tkw_service *service)
-{
-    if (sync_get_relaxed(&service->is_stopping))
-        return UINT64_MAX;
-    /* While somebody runs callbacks nobody knows, until all is visited. */
-    if (sync_get_ordered(&service->is_active))
-        return tkw_service_now(service);
-    return time_of(service, sync_get_ordered(&service->earliest));
-}
-
-int tkw_service_poll_timeout(struct tkw_service *service)
-{
-    uint64_t next = tkw_service_next(service);
-    if (next == UINT64_MAX)
-        return -1;
-    uint64_t now = tkw_service_now(service);
-    uint64_t left = next > now ? next - now : 0;
-    uint64_t ms = left / TKW_MILLISECOND + (left % TKW_MILLISECOND != 0);
-    return ms < INT_MAX ? (int)ms : INT_MAX;
-}
-
-/*
- * Have the descriptor, if it is in use, readable when run is to be called
- * next. While somebody is at running there is no need to: he will do it.
- * Ordered: who arms says for when, then looks whether anybody runs; who has
- * run says that he does not any more, then looks for when.
- */
-void tkw__service_point_fd(struct tkw_service *service)
-{
-    if (!sync_get_ordered(&service->has_fd) ||
-        sync_get_ordered(&service->is_active))
-        return;
-    /* With the mutex: the last who aims is the last who looked. */
-    sync_lock(&service->mutex);
-    tkw_tick earliest = sync_get_ordered(&service->earliest);
-    if (sync_get_ordered(&service->is_stopping))
-        earliest = TKW_NEVER;
-    aim_fd(service, time_of(service, earliest));
-    sync_unlock(&service->mutex);
-}
-
-int tkw_service_fd(struct tkw_service *service)
-{
-    if (service->has_driver)
-        return -EINVAL;
-    if (service->clock.fd == NULL)
-        return -ENOTSUP;
-    sync_lock(&service->mutex);
-    int fd = service->clock.fd(service->clock.context);
-    sync_unlock(&service->mutex);
-    if (fd >= 0) {
-        sync_put_ordered(&service->has_fd, true);
-        tkw__service_point_fd(service);
-    }
-    return fd;
 }

@@ -1,5 +1,5 @@
 /*
- * service/stats.c - how a service is doing: a snapshot, and the same as text.
+ * service/stats.c - counters of a service, as a struct and as Prometheus text.
  */
 #include <tickwheel/service.h>
 
@@ -9,37 +9,33 @@
 
 #include "private.h"
 
-struct tkw_service_figures tkw_service_counters(struct tkw_service *service)
+/* Add up the shards' counters.  Relaxed: exact while no other thread counts. */
+static void add_shards(struct tkw_service *service,
+                       struct tkw_service_stats *stats)
 {
-    /* Relaxed: exact when nothing moves. */
-    struct tkw_service_figures told = {
-        .wakeups = sync_get_relaxed(&service->wakeups),
-        .woken = sync_get_relaxed(&service->woken),
-        .steps_back = sync_get_relaxed(&service->steps_back),
-    };
     for (uint32_t i = 0; i < service->shard_count; i++) {
         struct shard *shard = service->shards[i];
-        sync_lock(&shard->mutex); /* against reaping, which moves counts */
-        told.fired += sync_get_relaxed(&shard->fired);
-        told.cancelled += shard->reaped;
-        for (unsigned k = 0; k < TKW_STACKS; k++)
-            told.cancelled +=
-                sync_get_relaxed(&shard->cancelled[k]) >> CANCELLED_SHIFT;
-        told.cancelled += sync_get_relaxed(&shard->cancelled_running);
-        told.armed += shard->armed;
-        told.handed_back += shard->handed_back;
-        sync_unlock(&shard->mutex);
+        shard_lock(shard);
+        stats->fired += sync_get_relaxed(&shard->fired);
+        stats->cancelled += sync_get_relaxed(&shard->given_up);
+        stats->cancelled += sync_get_relaxed(&shard->cancelled);
+        stats->armed += shard->armed;
+        stats->handed_back += shard->handed_back;
+        stats->falls += tkw_pool_read_stats(shard->pool).work.falls;
+        shard_unlock(shard);
     }
-    told.pending = told.armed - told.fired - told.cancelled - told.handed_back;
-    return told;
+    stats->pending =
+        stats->armed - stats->fired - stats->cancelled - stats->handed_back;
 }
 
 size_t tkw_service_count(struct tkw_service *service)
 {
-    return (size_t)tkw_service_counters(service).pending;
+    struct tkw_service_stats stats = {0};
+    add_shards(service, &stats);
+    return (size_t)stats.pending;
 }
 
-/* How often a value came, in the runner or elsewhere. */
+/* Return the count at `index`, of the runner and all others. */
 static uint64_t count_at(struct tkw_service *service, uint32_t index)
 {
     uint64_t direct = sync_get_relaxed(&service->late_direct.counts[index]);
@@ -47,71 +43,73 @@ static uint64_t count_at(struct tkw_service *service, uint32_t index)
 }
 
 /*
- * The smallest values that at least so many thousandths of all are not above.
- * A value is told by the largest that is counted with it, but for the last.
+ * Compute percentiles of lateness: the smallest value that at least
+ * `thousandths` of all values do not exceed.  Values in one cell of the
+ * histogram count as the largest of them, clamped to the maximum.
  */
-static void tell_late(struct tkw_service *service,
-                      struct tkw_service_report *told)
+static void add_late(struct tkw_service *service,
+                     struct tkw_service_stats *stats)
 {
     uint64_t direct = sync_get_relaxed(&service->late_direct.max);
     uint64_t max = sync_get_relaxed(&service->late.max);
     max = direct > max ? direct : max;
-    told->late_max_ns = max;
-    told->late_sum_ns = sync_get_relaxed(&service->late_direct.sum);
-    told->late_sum_ns += sync_get_relaxed(&service->late.sum);
+    stats->late_max_ns = max;
+    stats->late_sum_ns = sync_get_relaxed(&service->late_direct.sum);
+    stats->late_sum_ns += sync_get_relaxed(&service->late.sum);
 
+    uint64_t counts[HISTOGRAM_SIZE]; /* read once: threads go on counting */
     uint64_t total = 0;
-    for (uint32_t i = 0; i < HISTOGRAM_SIZE; i++)
-        total += count_at(service, i);
+    for (uint32_t i = 0; i < HISTOGRAM_SIZE; i++) {
+        counts[i] = count_at(service, i);
+        total += counts[i];
+    }
     const struct {
         unsigned thousandths;
         uint64_t *value;
-    } asked[] = {
-        {500, &told->late_p50_ns},
-        {900, &told->late_p90_ns},
-        {990, &told->late_p99_ns},
-        {999, &told->late_p999_ns},
+    } percentiles[] = {
+        {500, &stats->late_p50_ns},
+        {900, &stats->late_p90_ns},
+        {990, &stats->late_p99_ns},
+        {999, &stats->late_p999_ns},
     };
     uint64_t sum = 0;
     size_t at = 0;
     for (uint32_t i = 0; i < HISTOGRAM_SIZE; i++) {
-        sum += count_at(service, i);
+        sum += counts[i];
         uint64_t value = histogram_value(i) < max ? histogram_value(i) : max;
-        for (; at < sizeof asked / sizeof asked[0]; at++) {
-            uint64_t need = total / 1000 * asked[at].thousandths +
-                            (total % 1000 * asked[at].thousandths + 999) / 1000;
+        for (; at < sizeof percentiles / sizeof percentiles[0]; at++) {
+            uint64_t need =
+                total / 1000 * percentiles[at].thousandths +
+                (total % 1000 * percentiles[at].thousandths + 999) / 1000;
             if (sum < need || sum == 0)
                 break;
-            *asked[at].value = value;
+            *percentiles[at].value = value;
         }
     }
 }
 
-struct tkw_service_report tkw_service_stats(struct tkw_service *service)
+struct tkw_service_stats tkw_service_read_stats(struct tkw_service *service)
 {
-    struct tkw_service_report told = {
-        .figures = tkw_service_counters(service),
+    struct tkw_service_stats stats = {
+        .wakeups = sync_get_relaxed(&service->wakeups),
+        .woken = sync_get_relaxed(&service->woken),
+        .steps_back = sync_get_relaxed(&service->steps_back),
         .overruns = sync_get_relaxed(&service->overruns),
     };
-    for (uint32_t i = 0; i < service->shard_count; i++) {
-        struct shard *shard = service->shards[i];
-        sync_lock(&shard->mutex);
-        told.falls += tkw_pool_counters(shard->pool).work.falls;
-        sync_unlock(&shard->mutex);
-    }
-    tell_late(service, &told);
-    sync_lock(&service->mutex);
-    told.slowest_ns = service->slowest_ns;
-    told.slowest_callback = service->slowest;
-    sync_unlock(&service->mutex);
-    return told;
+    add_shards(service, &stats);
+    add_late(service, &stats);
+    service_lock(service);
+    stats.slowest_ns = service->slowest_ns;
+    stats.slowest_callback = service->slowest;
+    service_unlock(service);
+    return stats;
 }
 
-/* Text that is written as far as there is room. */
+/* Text, cut where its room ends. */
 struct text {
     char *at;
     size_t room;
-    size_t length; /* that it would have */
+    size_t length; /* of the whole text */
     const char *labels;
 };
 
@@ -121,7 +119,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text,
     size_t done = text->length < text->room ? text->length : text->room;
     va_list arguments;
     va_start(arguments, format);
-    /* The analyser does not see that they are, a line above.
+    /* The analyser does not see that `arguments` is initialised.
      * NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     int count = vsnprintf(text->room > 0 ? text->at + done : NULL,
                           text->room - done, format, arguments);
@@ -129,7 +127,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text,
     text->length += (size_t)count;
 }
 
-/* A sample's name, with the labels and another one, `last`. */
+/* Write a sample's name, with the labels and another one, `last`. */
 static void add_name(struct text *text, const char *name, const char *last)
 {
     const char *comma = text->labels[0] != 0 && last[0] != 0 ? "," : "";
@@ -153,7 +151,7 @@ static void add_number(struct text *text, const char *name, const char *type,
     add(text, "%" PRIu64 "\n", value);
 }
 
-/* A time in seconds, all of its digits. */
+/* Write a time in seconds, with nine decimals. */
 static void add_seconds(struct text *text, const char *name, const char *last,
                         uint64_t value_ns)
 {
@@ -162,7 +160,7 @@ static void add_seconds(struct text *text, const char *name, const char *last,
         value_ns % TKW_SECOND);
 }
 
-static void add_late(struct text *text, const struct tkw_service_report *stats)
+static void write_late(struct text *text, const struct tkw_service_stats *stats)
 {
     static const char name[] = "late_seconds";
     add_head(text, name, "summary",
@@ -173,7 +171,7 @@ static void add_late(struct text *text, const struct tkw_service_report *stats)
     add_seconds(text, name, "quantile=\"0.999\"", stats->late_p999_ns);
     add_seconds(text, "late_seconds_sum", "", stats->late_sum_ns);
     add_name(text, "late_seconds_count", "");
-    add(text, "%" PRIu64 "\n", stats->figures.fired);
+    add(text, "%" PRIu64 "\n", stats->fired);
     add_head(text, "late_max_seconds", "gauge",
              "The longest time that a timer was late.");
     add_seconds(text, "late_max_seconds", "", stats->late_max_ns);
@@ -182,22 +180,21 @@ static void add_late(struct text *text, const struct tkw_service_report *stats)
 size_t tkw_service_prometheus(struct tkw_service *service, const char *labels,
                               char *text, size_t size)
 {
-    struct tkw_service_report stats = tkw_service_stats(service);
-    const struct tkw_service_figures *figures = &stats.figures;
+    struct tkw_service_stats stats = tkw_service_read_stats(service);
     const struct {
         const char *name;
         const char *help;
         uint64_t value;
     } counters[] = {
-        {"armed_total", "Timers armed.", figures->armed},
-        {"fired_total", "Callbacks started.", figures->fired},
-        {"cancelled_total", "Timers cancelled.", figures->cancelled},
+        {"armed_total", "Timers armed.", stats.armed},
+        {"fired_total", "Callbacks started.", stats.fired},
+        {"cancelled_total", "Timers cancelled.", stats.cancelled},
         {"handed_back_total", "Timers handed back at the end.",
-         figures->handed_back},
-        {"wakeups_total", "Wake-ups of the driver.", figures->wakeups},
-        {"woken_total", "Wake-ups of the driver by arming.", figures->woken},
+         stats.handed_back},
+        {"wakeups_total", "Wake-ups of the driver.", stats.wakeups},
+        {"woken_total", "Wake-ups of the driver by arming.", stats.woken},
         {"clock_steps_back_total", "Times that the clock went back.",
-         figures->steps_back},
+         stats.steps_back},
         {"falls_total", "Timers that moved down a level.", stats.falls},
         {"overruns_total", "Periods that timers left out.", stats.overruns},
     };
@@ -207,8 +204,8 @@ size_t tkw_service_prometheus(struct tkw_service *service, const char *labels,
         add_number(&out, counters[i].name, "counter", counters[i].help,
                    counters[i].value);
     add_number(&out, "pending", "gauge", "Timers whose callback is to come.",
-               figures->pending);
-    add_late(&out, &stats);
+               stats.pending);
+    write_late(&out, &stats);
     add_head(&out, "slowest_callback_seconds", "gauge",
              "The time of the callback that took longest.");
     add_seconds(&out, "slowest_callback_seconds", "", stats.slowest_ns);

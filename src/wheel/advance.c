@@ -2,8 +2,9 @@
  * wheel/advance.c - the intrusive hierarchical wheel: time advances, timers
  * fall from level to level and expire.
  *
- * The dial says which slot; this file keeps the timers in it.  A slot is two
- * queues: what fell from a higher level, then what was armed straight into it.
+ * The dial computes the slot; this file keeps the timers in it.  A slot is two
+ * queues: `fallen`, timers from a higher level, then `direct`, timers armed
+ * straight into it.
  *
  *     level 3  | . | A | . | . |      A falls when its slot begins ...
  *                    |
@@ -16,9 +17,9 @@
  * Advancing goes from one occupied slot to the next, never tick by tick.  At a
  * tick at which slots of several levels begin, the highest is emptied first.
  *
- * Why this pops equal deadlines in arming order, with no number stored to sort
- * by.  Take two timers of the same deadline d, the first armed before the
- * second, neither postponed.
+ * Why equal deadlines are popped in arming order, with no number stored to sort
+ * by.  Take two timers with one deadline d, the first armed before the second,
+ * neither postponed.
  *
  *   1. The level that takes d never rises: it is the lowest whose hand is less
  *      than `size` slots before d's slot, and hands only move towards it.  So
@@ -26,34 +27,35 @@
  *   2. A slot is emptied at the tick at which it begins.  The hands of lower
  *      levels stand at that tick too, and their windows end where slots that
  *      begin now end.  So of the slots that contain d and begin now, take the
- *      lowest: whatever they hold for d falls to one and the same slot, just
- *      below that one.
- *   3. There it goes to `fallen`, which held nothing for d before: timers fall
+ *      lowest: all timers for d in these slots fall to one slot, just below
+ *      the lowest.
+ *   3. There they go to `fallen`, which held no timer for d before: timers fall
  *      into a slot only at the tick at which the slot just above it begins.
  *      The higher levels go first, and of each slot `fallen` before `direct`.
- *      By 1 and by what happened before in the same way, that is arming order.
- *   4. What is in `direct` of that slot was filed lower than all that has just
- *      fallen, so by 1 it was armed later; and it leaves later.
+ *      By 1, and by induction over earlier falls, that is arming order.
+ *   4. A timer for d in `direct` of that slot was filed lower than all that
+ *      have just fallen, so by 1 it was armed later; and it leaves later.
  *
- * And by deadline, because ticks are finished in order and what is armed for
- * the past goes behind what is ready.  With TKW_ROUNDS a timer that is passed
- * over goes to `fallen` of the slot it was in, in order, ahead of what is armed
- * into `direct` from then on.
+ * Timers are also popped by deadline, because ticks are finished in order and a
+ * timer armed for the past goes behind all that are ready.  With TKW_ROUNDS a
+ * timer that is passed over goes to `fallen` of the slot it was in, in order,
+ * ahead of timers armed into `direct` from then on.
  *
  * A tick can be left unfinished for lack of budget.  The hands stand at that
- * tick then, so that what goes on falling and what is newly armed use the same
- * windows, but `now` is the tick before.  `moving` holds the rest of the slot
- * in hand, `levels_left` says which levels are still to be emptied, `due` keeps
- * what has expired, `late` what was armed for this very tick meanwhile: last
- * among its equals.  Nothing of the tick is ready before all of it is.
+ * tick then, so that falling and newly armed timers use one set of windows, but
+ * `now` is the tick before.  `moving` holds the rest of the slot being emptied.
+ * `levels_left` is the number of levels still to be emptied.  `due` holds the
+ * timers that have expired, and `late` those armed for this tick meanwhile,
+ * which are last among their equals.  No timer of the tick is ready before all
+ * are.
  *
  * A timer that is armed for a tick that has come goes to `fresh`, behind all of
  * `ready`.  The next advance moves `fresh` to `ready`: until then
- * tkw_wheel_pop_due() does not see it.
+ * tkw_wheel_pop_due() does not return it.
  */
 #include "private.h"
 
-/* Take the current slot of a level in hand. */
+/* Move the timers of a level's current slot to `moving`. */
 static void take_slot(struct tkw_wheel *wheel, const struct tkw_level *level)
 {
     uint32_t slot = level_slot(level, level->hand);
@@ -64,12 +66,13 @@ static void take_slot(struct tkw_wheel *wheel, const struct tkw_level *level)
     queue_take(&wheel->moving.fallen, &current->fallen);
     queue_take(&wheel->moving.direct, &current->direct);
     dial_vacate(&wheel->dial, level, slot);
-    wheel->counters.visits++;
+    wheel->stats.visits++;
 }
 
-/* Send a timer on that was taken from a slot of the level `from`. */
-static inline void send_on(struct tkw_wheel *wheel, struct tkw_timer *timer,
-                           const struct tkw_level *from)
+/* File a timer that was taken from a slot of the level `from`, or expire it. */
+static inline void file_or_expire(struct tkw_wheel *wheel,
+                                  struct tkw_timer *timer,
+                                  const struct tkw_level *from)
 {
     if (timer->deadline <= wheel->dial.now) {
         shelve(&wheel->due, timer);
@@ -78,21 +81,22 @@ static inline void send_on(struct tkw_wheel *wheel, struct tkw_timer *timer,
     bool was_postponed = timer->home & HOME_POSTPONED;
     if (timer->deadline == TKW_NEVER) {
         shelve(&wheel->never, timer);
-        wheel->counters.refiles++;
+        wheel->stats.refiles++;
         return;
     }
     const struct tkw_level *to = file(wheel, timer, true);
     if (was_postponed)
-        wheel->counters.refiles++;
+        wheel->stats.refiles++;
     else if (to < from)
-        wheel->counters.falls++;
+        wheel->stats.falls++;
     else
-        wheel->counters.passes++;
+        wheel->stats.passes++;
 }
 
-/* Send on a whole queue.  Returns false if the budget does not suffice. */
-static bool send_on_queue(struct tkw_wheel *wheel, struct tkw_queue *queue,
-                          size_t *budget)
+/* Call file_or_expire() for a whole queue.  Returns false if the budget is too
+ * small. */
+static bool file_or_expire_queue(struct tkw_wheel *wheel,
+                                 struct tkw_queue *queue, size_t *budget)
 {
     const struct tkw_level *from = &wheel->dial.levels[wheel->levels_left];
     struct scouts scouts;
@@ -102,20 +106,21 @@ static bool send_on_queue(struct tkw_wheel *wheel, struct tkw_queue *queue,
             return false;
         --*budget;
         queue_leave(queue, timer, &scouts);
-        send_on(wheel, timer, from);
+        file_or_expire(wheel, timer, from);
     }
     return true;
 }
 
-/* Send on all that was taken in hand, most often of one kind only. */
-static bool send_on_all(struct tkw_wheel *wheel, size_t *budget)
+/* Call file_or_expire() for all of `moving`, most often only one of its
+ * queues. */
+static bool file_or_expire_all(struct tkw_wheel *wheel, size_t *budget)
 {
     struct tkw_slot *moving = &wheel->moving;
     if (!queue_is_empty(&moving->fallen) &&
-        !send_on_queue(wheel, &moving->fallen, budget))
+        !file_or_expire_queue(wheel, &moving->fallen, budget))
         return false;
     return queue_is_empty(&moving->direct) ||
-           send_on_queue(wheel, &moving->direct, budget);
+           file_or_expire_queue(wheel, &moving->direct, budget);
 }
 
 /* Begin the work of a tick at which some slot begins. */
@@ -128,11 +133,12 @@ static void begin_tick(struct tkw_wheel *wheel, tkw_tick tick)
     wheel->levels_left = dial_beginning(&wheel->dial);
 }
 
-/* Go on with it.  Returns whether it is finished; `budget` is what is left. */
+/* Continue the tick.  Returns whether it is finished; `*budget` is the budget
+ * left. */
 static bool finish_tick(struct tkw_wheel *wheel, size_t *budget)
 {
     for (;;) {
-        if (!send_on_all(wheel, budget))
+        if (!file_or_expire_all(wheel, budget))
             return false;
         if (wheel->levels_left == 0)
             break;
@@ -147,7 +153,7 @@ static bool finish_tick(struct tkw_wheel *wheel, size_t *budget)
     return true;
 }
 
-/* Begin the next tick at which a slot begins, if it comes by `now`. */
+/* Begin the next tick at which a slot begins, unless it is after `now`. */
 static bool begin_next(struct tkw_wheel *wheel, tkw_tick now)
 {
     wheel->wake = dial_next(&wheel->dial);
@@ -157,7 +163,7 @@ static bool begin_next(struct tkw_wheel *wheel, tkw_tick now)
     return true;
 }
 
-/* Move time to `now`, no slot beginning. */
+/* Move time to `now`, if no slot begins until then. */
 static inline void pass(struct tkw_wheel *wheel, tkw_tick now)
 {
     dial_turn(&wheel->dial, now);
@@ -168,7 +174,7 @@ static RARE bool advance_through(struct tkw_wheel *wheel, tkw_tick now,
                                  size_t budget)
 {
     if (wheel->is_mid_tick && now < wheel->dial.now)
-        now = wheel->dial.now; /* an earlier advance has asked for it */
+        now = wheel->dial.now; /* an earlier advance asked for this tick */
 
     if (!list_is_empty(&wheel->fresh))
         list_splice(&wheel->ready, &wheel->fresh);
@@ -176,7 +182,7 @@ static RARE bool advance_through(struct tkw_wheel *wheel, tkw_tick now,
         if (!wheel->is_mid_tick && !begin_next(wheel, now)) {
             pass(wheel, now);
         } else if (!finish_tick(wheel, &budget)) {
-            wheel->counters.stops++;
+            wheel->stats.stops++;
             return false;
         }
     }
@@ -198,13 +204,13 @@ void tkw_wheel_advance(struct tkw_wheel *wheel, tkw_tick now)
     tkw_wheel_advance_some(wheel, now, SIZE_MAX);
 }
 
-/* Take the first timer of a list that is not empty. */
+/* Pop the first timer of a list that is not empty. */
 static inline struct tkw_timer *take_first(struct tkw_wheel *wheel,
                                            const struct tkw_link *list)
 {
     struct tkw_timer *timer = timer_of(list->next);
     release(wheel, timer);
-    wheel->counters.fired++;
+    wheel->stats.fired++;
     return timer;
 }
 

@@ -103,7 +103,7 @@ static RARE void shelve_by_deadline(struct tkw_wheel *wheel,
     }
 }
 
-/* Put a timer where its new deadline wants it. */
+/* File a timer for its new deadline. */
 static inline void place(struct tkw_wheel *wheel, struct tkw_timer *timer,
                          tkw_tick deadline)
 {
@@ -114,7 +114,7 @@ static inline void place(struct tkw_wheel *wheel, struct tkw_timer *timer,
         shelve_by_deadline(wheel, timer);
 }
 
-/* Move a timer that was the last of its list, and has left it. */
+/* Move a timer that was the last of its list and has left it. */
 static RARE void move_last(struct tkw_wheel *wheel, struct tkw_timer *timer,
                            tkw_tick deadline)
 {
@@ -126,7 +126,7 @@ void tkw_wheel_arm(struct tkw_wheel *wheel, struct tkw_timer *timer,
                    tkw_tick deadline)
 {
     if (!is_armed(timer))
-        wheel->counters.armed++;
+        wheel->stats.armed++;
     else if (list_remove(&timer->link)) {
         move_last(wheel, timer, deadline);
         return;
@@ -161,7 +161,7 @@ bool tkw_wheel_cancel(struct tkw_wheel *wheel, struct tkw_timer *timer)
     if (!is_armed(timer))
         return false;
 
-    wheel->counters.cancelled++;
+    wheel->stats.cancelled++;
     return release(wheel, timer);
 }
 

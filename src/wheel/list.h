@@ -1,6 +1,5 @@
 /*
- * wheel/list.h - the lists of a wheel: rings of links, the head being one of
- * them.
+ * wheel/list.h - the lists of a wheel: rings of links that include the head.
  */
 #ifndef TKW_WHEEL_LIST_H
 #define TKW_WHEEL_LIST_H
@@ -10,7 +9,8 @@
 /* The home of a timer that is armed but in no slot. */
 #define HOME_NONE (UINT32_MAX >> 1)
 
-/* Set in the home of a timer whose deadline was moved while it stayed there. */
+/* Set in the home of a timer whose deadline was postponed while it stayed
+ * there. */
 #define HOME_POSTPONED (UINT32_C(1) << 31)
 
 static inline struct tkw_timer *timer_of(struct tkw_link *link)
@@ -38,8 +38,8 @@ static inline void list_append(struct tkw_link *head, struct tkw_link *link)
 }
 
 /*
- * Returns whether the list is empty now.  The link itself keeps pointing where
- * it was.
+ * Remove a link, whose own pointers do not change.  Returns whether the list is
+ * empty now.
  */
 static inline bool list_remove(const struct tkw_link *link)
 {

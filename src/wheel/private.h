@@ -1,6 +1,6 @@
 /*
- * wheel/private.h - what the files of the wheel share: filing a timer in a slot
- * or on a list, and taking it out again.
+ * wheel/private.h - filing a timer in a slot or on a list, and removing it, for
+ * the files of the wheel.
  */
 #ifndef TKW_WHEEL_PRIVATE_H
 #define TKW_WHEEL_PRIVATE_H
@@ -11,16 +11,16 @@
 #include "dial/inline.h"
 #include "queue.h"
 
-/* A slot that was empty has got its first timer.  Returns its level. */
+/* Mark a slot that has got its first timer as occupied.  Returns its level. */
 const struct tkw_level *tkw__wheel_occupy(struct tkw_wheel *wheel,
                                           const struct tkw_level *level,
                                           uint32_t slot) RARE;
 
 /*
- * The list that a timer was in is empty now.  If its whole slot is, clear the
- * slot's occupancy.  A timer taken from `moving` still names the slot it came
- * from; clearing that again does no harm.  Always returns true, so that callers
- * can tail-call it.
+ * After a timer has left a list that is empty now: if its whole slot is empty,
+ * clear the slot's occupancy.  A timer taken from `moving` still names the slot
+ * it came from; clearing that again does no harm.  Always returns true, so that
+ * callers can tail-call it.
  */
 bool tkw__wheel_leave_home(struct tkw_wheel *wheel,
                            const struct tkw_timer *timer) RARE;
@@ -30,14 +30,14 @@ static inline bool is_armed(const struct tkw_timer *timer)
     return timer->link.next != NULL;
 }
 
-/* What goes to a list in no slot of its own. */
+/* Append a timer to a list outside of slots. */
 static inline void shelve(struct tkw_link *list, struct tkw_timer *timer)
 {
     timer->home = HOME_NONE;
     list_append(list, &timer->link);
 }
 
-/* File a timer whose deadline is to come.  Returns its level. */
+/* File a timer whose deadline is after the dial's `now`.  Returns its level. */
 static inline const struct tkw_level *
 file(struct tkw_wheel *wheel, struct tkw_timer *timer, bool is_falling)
 {
@@ -53,7 +53,7 @@ file(struct tkw_wheel *wheel, struct tkw_timer *timer, bool is_falling)
     return level;
 }
 
-/* Take an armed timer out, idle from now on.  Always returns true. */
+/* Remove an armed timer, which is idle from now on.  Always returns true. */
 static inline bool release(struct tkw_wheel *wheel, struct tkw_timer *timer)
 {
     bool is_last = list_remove(&timer->link);

@@ -2,20 +2,20 @@
  * wheel/queue.h - a queue of timers in four lanes, so that emptying it does not
  * wait for memory one timer at a time.
  *
- * Walking one list of timers that are not in the cache costs a cache miss after
- * another: the next address is known only when the timer has arrived.  So the
- * timers join four lists in turn, and while one is being dealt with the heads
- * of the other three are on their way.
+ * Walking one list of timers that are not in the cache costs one cache miss
+ * after another: the next address is known only when the timer has arrived.  So
+ * the timers join four lists in turn.  While one timer is handled, the heads of
+ * the other three are being fetched.
  *
  *     lane 0    0   4   8  12       the number is the timer's turn;
  *     lane 1    1       9           5, 2 and 11 were cancelled
  *     lane 2        6  10
  *     lane 3    3   7
  *
- * The least turn among the four heads is the first of the queue.  Turns begin
- * at 0 whenever the queue is known to be empty.  Should one ever get to the
- * largest turn, all that follow have that turn as well, and so are in one lane,
- * in order: the queue becomes a plain list, but never a wrong one.
+ * The first of the queue is the head with the least turn.  Turns begin at 0
+ * whenever the queue is known to be empty.  If a timer ever gets TURN_MAX, all
+ * that follow get it, too, and so are in one lane, in order: the queue becomes
+ * a plain list, but never a wrong one.
  */
 #ifndef TKW_WHEEL_QUEUE_H
 #define TKW_WHEEL_QUEUE_H
@@ -40,7 +40,8 @@ static inline bool queue_is_empty(const struct tkw_queue *queue)
     return true;
 }
 
-/* Returns whether the timer is the first since the queue was known empty. */
+/* Append a timer.  Returns whether it is the first since the queue was known to
+ * be empty. */
 static inline bool queue_join(struct tkw_queue *queue, struct tkw_timer *timer)
 {
     uint32_t turn = queue->turn;
@@ -50,8 +51,8 @@ static inline bool queue_join(struct tkw_queue *queue, struct tkw_timer *timer)
     return turn == 0;
 }
 
-/* Move everything to a queue that is empty, from which it can leave.  Lanes
- * that had no turn yet are empty. */
+/* Move all timers of `from` to `queue`, which is empty and will be emptied from
+ * the front.  Lanes that had no turn yet are empty. */
 static inline void queue_take(struct tkw_queue *queue, struct tkw_queue *from)
 {
     for (unsigned i = 0; i < TKW_LANES && i < from->turn; i++) {
@@ -76,8 +77,8 @@ static inline struct tkw_timer *queue_search(const struct tkw_queue *queue)
 }
 
 /*
- * The first timer of a queue that is being emptied, or NULL.  There `turn` is
- * the one after the last that left, and most often the first has just that.
+ * Return the first timer of a queue that is being emptied, or NULL.  There
+ * `turn` is the one after the last that left, most often that of the first.
  */
 static inline struct tkw_timer *queue_first(const struct tkw_queue *queue)
 {
@@ -88,9 +89,10 @@ static inline struct tkw_timer *queue_first(const struct tkw_queue *queue)
 }
 
 /*
- * A queue is emptied from the front.  Meanwhile a scout in every lane comes to
- * meet it from the rear, and what the scout has passed is in the cache when its
- * turn comes: twice the misses overlap, as if there were twice the lanes.
+ * A queue is emptied from the front.  Meanwhile a scout in every lane
+ * prefetches from the rear on.  The timers that it has passed are in the cache
+ * when their turn comes: twice the misses overlap, as if there were twice the
+ * lanes.
  */
 struct scouts {
     const struct tkw_link *lanes[TKW_LANES];
@@ -106,9 +108,9 @@ static inline void scouts_begin(struct scouts *scouts,
 }
 
 /*
- * Let the first timer leave; prefetch the one behind it, and send the scout on.
- * A scout that meets the first is told the head of the lane, as is one just
- * behind it: scouts are never on a timer that has left.
+ * Remove the first timer; prefetch the one behind it, and move the lane's
+ * scout.  A scout on the first timer moves to the head of the lane, as does one
+ * just behind it: so no scout is on a timer that has left.
  */
 static inline void queue_leave(struct tkw_queue *queue, struct tkw_timer *first,
                                struct scouts *scouts)

@@ -13,7 +13,7 @@ bool tkw_wheel_is_ready(const struct tkw_wheel *wheel,
 
 size_t tkw_wheel_count(const struct tkw_wheel *wheel)
 {
-    const struct tkw_wheel_figures *c = &wheel->counters;
+    const struct tkw_wheel_stats *c = &wheel->stats;
     return (size_t)(c->armed - c->fired - c->cancelled - c->drained);
 }
 
@@ -22,9 +22,9 @@ size_t tkw_wheel_ready_count(const struct tkw_wheel *wheel)
     return list_count(&wheel->ready) + list_count(&wheel->fresh);
 }
 
-struct tkw_wheel_figures tkw_wheel_counters(const struct tkw_wheel *wheel)
+struct tkw_wheel_stats tkw_wheel_read_stats(const struct tkw_wheel *wheel)
 {
-    return wheel->counters;
+    return wheel->stats;
 }
 
 const struct tkw_dial *tkw_wheel_dial(const struct tkw_wheel *wheel)
@@ -84,7 +84,36 @@ struct tkw_timer *tkw_wheel_walk(const struct tkw_wheel *wheel,
     return timer;
 }
 
-/* The number of the first list from `n` on that is not empty, below `end`. */
+/* Count the timers of a queue, from `count` up to TKW_OCCUPANCY_MAX. */
+static uint32_t queue_count(const struct tkw_queue *queue, uint32_t count)
+{
+    for (unsigned i = 0; i < TKW_LANES; i++) {
+        const struct tkw_link *lane = &queue->lanes[i];
+        for (const struct tkw_link *at = lane->next;
+             at != lane && count < TKW_OCCUPANCY_MAX; at = at->next)
+            count++;
+    }
+    return count;
+}
+
+size_t tkw_wheel_occupancy(const struct tkw_wheel *wheel, uint32_t level,
+                           uint32_t *counts, size_t room)
+{
+    if (level == 0 || level > wheel->dial.level_count)
+        return 0;
+    const struct tkw_level *own = &wheel->dial.levels[level - 1];
+    for (uint32_t i = 0; i < own->size && i < room; i++) {
+        counts[i] = 0;
+        if (!bits_has(own->occupancy, i))
+            continue;
+        const struct tkw_slot *slot = &wheel->slot[own->first + i];
+        counts[i] = queue_count(&slot->direct, queue_count(&slot->fallen, 0));
+    }
+    return own->size;
+}
+
+/* Return the number of the first list from `n` on that is not empty; `end` if
+ * all below it are empty. */
 static uint32_t find_list(const struct tkw_wheel *wheel, uint32_t n,
                           uint32_t end)
 {
@@ -108,6 +137,6 @@ struct tkw_timer *tkw_wheel_drain(struct tkw_wheel *wheel)
     }
     struct tkw_timer *timer = timer_of(list_number(wheel, n)->next);
     release(wheel, timer);
-    wheel->counters.drained++;
+    wheel->stats.drained++;
     return timer;
 }

@@ -16,7 +16,8 @@ static void a_dial_without_words_is_never_occupied(void **state)
     tkw_dial_turn(&dial, 3000000);
     assert_true(tkw_dial_check(&dial));
     dial.busy = 1;
-    assert_false(tkw_dial_check(&dial));
+    ASSERT_BROKEN(dial, &dial,
+                  "level 1: busy bit of the level is 1, expected 0");
 }
 
 static void a_dial_with_words_begins_unoccupied(void **state)
@@ -77,14 +78,18 @@ static struct tkw_wheel *busy_wheel(struct tkw_timer timers[3])
     return wheel;
 }
 
-/* Change a word, see that check() objects, and put it right again. */
-static void assert_check_sees(struct tkw_dial *dial, uint64_t *word,
-                              uint64_t flip)
+/* Flip bits of a word, and assert how the fault is described; see
+ * ASSERT_SEEN_BY(). */
+#define ASSERT_FLIP_SEEN(object, word, flip, ...) \
+    ASSERT_SEEN_BY(dial, object, word, (word) ^ (flip), __VA_ARGS__)
+
+static void assert_hand_seen(struct tkw_dial *dial, uint32_t n)
 {
-    *word ^= flip;
-    assert_false(tkw_dial_check(dial));
-    *word ^= flip;
-    assert_true(tkw_dial_check(dial));
+    uint64_t hand = dial->levels[n].hand;
+    ASSERT_FLIP_SEEN(dial, dial->levels[n].hand, 1,
+                     "level %u: number of the current slot is %" PRIu64
+                     ", expected %" PRIu64,
+                     n + 1, hand ^ 1, hand);
 }
 
 static void check_sees_a_displaced_hand(void **state)
@@ -93,10 +98,16 @@ static void check_sees_a_displaced_hand(void **state)
     struct tkw_timer timers[3] = {0};
     struct tkw_wheel *wheel = busy_wheel(timers);
     for (uint32_t n = 0; n < wheel->dial.level_count; n++) {
-        assert_check_sees(&wheel->dial, &wheel->dial.levels[n].hand, 1);
-        assert_check_sees(&wheel->dial, &wheel->dial.levels[n].start, 1);
+        tkw_tick start = wheel->dial.levels[n].start;
+        assert_hand_seen(&wheel->dial, n);
+        ASSERT_FLIP_SEEN(&wheel->dial, wheel->dial.levels[n].start, 1,
+                         "level %u: tick at which the current slot begins "
+                         "is %" PRIu64 ", expected %" PRIu64,
+                         n + 1, start ^ 1, start);
     }
-    assert_check_sees(&wheel->dial, &wheel->dial.now, 1);
+    ASSERT_FLIP_SEEN(
+        &wheel->dial, wheel->dial.now, 1,
+        "level 1: number of the current slot is 12345, expected 12344");
     wheel_done(wheel);
 }
 
@@ -105,8 +116,18 @@ static void check_sees_a_level_of_wrong_busyness(void **state)
     (void)state;
     struct tkw_timer timers[3] = {0};
     struct tkw_wheel *wheel = busy_wheel(timers);
-    for (unsigned bit = 0; bit < 64; bit++)
-        assert_check_sees(&wheel->dial, &wheel->dial.busy, UINT64_C(1) << bit);
+    struct tkw_dial *dial = &wheel->dial;
+    for (unsigned bit = 0; bit < dial->level_count; bit++) {
+        bool is_busy = dial->busy >> bit & 1;
+        ASSERT_FLIP_SEEN(dial, dial->busy, UINT64_C(1) << bit,
+                         "level %u: busy bit of the level is %d, expected %d",
+                         bit + 1, !is_busy, is_busy);
+    }
+    for (unsigned bit = dial->level_count; bit < 64; bit++)
+        ASSERT_FLIP_SEEN(dial, dial->busy, UINT64_C(1) << bit,
+                         "busy word past the last level is %" PRIu64
+                         ", expected 0",
+                         UINT64_C(1) << (bit - dial->level_count));
     wheel_done(wheel);
 }
 
@@ -119,10 +140,42 @@ static void check_sees_a_summary_that_lies(void **state)
     uint64_t *words = wheel->dial.levels[0].occupancy;
 
     assert_int_equal(words[2], 1); /* 12346 and 12420 are slots 46 and 20 */
-    assert_check_sees(&wheel->dial, &words[2], 1);
-    assert_check_sees(&wheel->dial, &words[2], 2);
-    assert_check_sees(&wheel->dial, &words[1], 1);
-    assert_check_sees(&wheel->dial, &words[0], words[0]);
+    ASSERT_FLIP_SEEN(
+        &wheel->dial, words[2], 1,
+        "level 1, slot 0: summary bit from the slot on is 0, expected 1");
+    ASSERT_FLIP_SEEN(
+        &wheel->dial, words[2], 2,
+        "level 1, slot 64: summary bit from the slot on is 1, expected 0");
+    ASSERT_FLIP_SEEN(
+        &wheel->dial, words[1], 1,
+        "level 1, slot 64: summary bit from the slot on is 0, expected 1");
+    ASSERT_FLIP_SEEN(
+        &wheel->dial, words[0], words[0],
+        "level 1, slot 0: summary bit from the slot on is 1, expected 0");
+    wheel_done(wheel);
+}
+
+/* With more than 4,096 slots there are summaries of summaries. */
+static void check_sees_a_summary_of_summaries_that_lies(void **state)
+{
+    (void)state;
+    static const struct tkw_geometry shape = {.sizes = {10000}};
+    struct tkw_timer timer = {0};
+    struct tkw_wheel *wheel = wheel_of(&shape, 0);
+    tkw_wheel_arm(wheel, &timer, 8200);
+    uint64_t *words = wheel->dial.levels[0].occupancy;
+    uint64_t *summaries = words + 157;
+    assert_int_equal(summaries[2], 1);
+    assert_int_equal(summaries[3], 4);
+    ASSERT_FLIP_SEEN(
+        &wheel->dial, summaries[2], 2,
+        "level 1, slot 8256: summary bit from the slot on is 1, expected 0");
+    ASSERT_FLIP_SEEN(
+        &wheel->dial, summaries[3], 4,
+        "level 1, slot 8192: summary bit from the slot on is 0, expected 1");
+    ASSERT_FLIP_SEEN(
+        &wheel->dial, summaries[3], 2,
+        "level 1, slot 4096: summary bit from the slot on is 1, expected 0");
     wheel_done(wheel);
 }
 
@@ -133,8 +186,13 @@ static void check_sees_a_member_past_the_size(void **state)
     struct tkw_timer timers[3] = {0};
     struct tkw_wheel *wheel = busy_wheel(timers);
     uint64_t *words = wheel->dial.levels[1].occupancy;
-    assert_check_sees(&wheel->dial, &words[0], UINT64_C(1) << 10);
-    assert_check_sees(&wheel->dial, &words[0], UINT64_C(1) << 63);
+    ASSERT_FLIP_SEEN(&wheel->dial, words[0], UINT64_C(1) << 10,
+                     "level 2: occupancy word past the last slot is 1, "
+                     "expected 0");
+    ASSERT_FLIP_SEEN(&wheel->dial, words[0], UINT64_C(1) << 63,
+                     "level 2: occupancy word past the last slot is %" PRIu64
+                     ", expected 0",
+                     UINT64_C(1) << 53);
     wheel_done(wheel);
 }
 
@@ -148,8 +206,13 @@ static void check_sees_a_member_past_the_size_in_the_last_word(void **state)
     tkw_wheel_arm(wheel, &timer, 128);
     uint64_t *words = wheel->dial.levels[0].occupancy;
     assert_int_equal(words[2], 1);
-    assert_check_sees(&wheel->dial, &words[2], UINT64_C(1) << 1);
-    assert_check_sees(&wheel->dial, &words[2], UINT64_C(1) << 63);
+    ASSERT_FLIP_SEEN(&wheel->dial, words[2], UINT64_C(1) << 1,
+                     "level 1: occupancy word past the last slot is 1, "
+                     "expected 0");
+    ASSERT_FLIP_SEEN(&wheel->dial, words[2], UINT64_C(1) << 63,
+                     "level 1: occupancy word past the last slot is %" PRIu64
+                     ", expected 0",
+                     UINT64_C(1) << 62);
     wheel_done(wheel);
 }
 
@@ -161,7 +224,8 @@ static void check_sees_a_busy_level_past_the_last(void **state)
     struct tkw_dial dial;
     assert_int_equal(tkw_dial_init(&dial, &shape, 0, NULL), 0);
     assert_int_equal(dial.level_count, 63);
-    assert_check_sees(&dial, &dial.busy, UINT64_C(1) << 63);
+    ASSERT_FLIP_SEEN(&dial, dial.busy, UINT64_C(1) << 63,
+                     "busy word past the last level is 1, expected 0");
 }
 
 /* The hands are looked at though there is no occupancy to look at. */
@@ -171,7 +235,23 @@ static void check_sees_a_displaced_hand_without_words(void **state)
     struct tkw_dial dial;
     assert_int_equal(tkw_dial_init(&dial, &kafka, 12345, NULL), 0);
     for (uint32_t n = 0; n < dial.level_count; n++)
-        assert_check_sees(&dial, &dial.levels[n].hand, 1);
+        assert_hand_seen(&dial, n);
+}
+
+static void assert_level_seen(struct tkw_dial *dial, uint32_t n)
+{
+    struct tkw_level *level = &dial->levels[n], was = *level;
+    ASSERT_FLIP_SEEN(dial, level->size_mask, 1,
+                     "level %u: mask for slot numbers is %u, expected %u",
+                     n + 1, was.size_mask ^ 1, was.size_mask);
+    ASSERT_FLIP_SEEN(dial, level->tick_shift, 1,
+                     "level %u: logarithm of a slot's length is %d, "
+                     "expected %d",
+                     n + 1, was.tick_shift ^ 1, was.tick_shift);
+    ASSERT_SEEN_BY(dial, dial, level->first, was.first + 1,
+                   "level %u: number of the level's first slot is %u, "
+                   "expected %u",
+                   n + 1, was.first + 1, was.first);
 }
 
 /* What follows from the sizes is derived anew, not believed. */
@@ -182,38 +262,37 @@ static void check_sees_a_layout_that_does_not_follow(void **state)
         struct tkw_dial dial;
         assert_int_equal(tkw_dial_init(&dial, &shapes[s], 77, NULL), 0);
         assert_true(tkw_dial_check(&dial));
-        for (uint32_t n = 0; n < dial.level_count; n++) {
-            struct tkw_level right = dial.levels[n];
-            struct tkw_level *level = &dial.levels[n];
-            level->size_mask ^= 1;
-            assert_false(tkw_dial_check(&dial));
-            *level = right;
-            level->tick_shift ^= 1;
-            assert_false(tkw_dial_check(&dial));
-            *level = right;
-            level->first++;
-            assert_false(tkw_dial_check(&dial));
-            *level = right;
+        for (uint32_t n = 0; n < dial.level_count; n++)
+            assert_level_seen(&dial, n);
+        uint32_t slots = dial.slot_count;
+        ASSERT_SEEN_BY(dial, &dial, dial.slot_count, slots + 1,
+                       "number of slots of all levels is %u, expected %u",
+                       slots + 1, slots);
+        for (unsigned bits = 0; bits <= 64; bits++) {
+            int lowest = dial.lowest[bits];
+            ASSERT_SEEN_BY(dial, &dial, dial.lowest[bits],
+                           (uint8_t)(lowest + 1),
+                           "index of the lowest level for a distance is %d, "
+                           "expected %d",
+                           lowest + 1, lowest);
         }
-        dial.slot_count++;
-        assert_false(tkw_dial_check(&dial));
-        dial.slot_count--;
-        dial.lowest[64]++;
-        assert_false(tkw_dial_check(&dial));
     }
 
     /* Ticks are the spans of the levels below. */
     struct tkw_dial dial;
     assert_int_equal(tkw_dial_init(&dial, &kafka, 0, NULL), 0);
     dial.levels[14].tick++;
-    assert_false(tkw_dial_check(&dial));
+    ASSERT_BROKEN(dial, &dial,
+                  "level 15: length of a slot in ticks is 1638400000000000001, "
+                  "expected 1638400000000000000");
 
     /* The second of two: nothing above it would notice. */
     static const struct tkw_geometry two = {.sizes = {3, 5},
                                             .beyond = TKW_ROUNDS};
     assert_int_equal(tkw_dial_init(&dial, &two, 0, NULL), 0);
     dial.levels[1].tick = 5;
-    assert_false(tkw_dial_check(&dial));
+    ASSERT_BROKEN(dial, &dial,
+                  "level 2: length of a slot in ticks is 5, expected 3");
 }
 
 int main(void)
@@ -226,6 +305,7 @@ int main(void)
         cmocka_unit_test(check_sees_a_displaced_hand),
         cmocka_unit_test(check_sees_a_level_of_wrong_busyness),
         cmocka_unit_test(check_sees_a_summary_that_lies),
+        cmocka_unit_test(check_sees_a_summary_of_summaries_that_lies),
         cmocka_unit_test(check_sees_a_member_past_the_size),
         cmocka_unit_test(check_sees_a_member_past_the_size_in_the_last_word),
         cmocka_unit_test(check_sees_a_busy_level_past_the_last),

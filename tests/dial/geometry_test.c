@@ -48,7 +48,7 @@ static void wrong_geometries_are_refused_with_a_reason(void **state)
 }
 
 /* The same fault is told in the same words, different ones differently. */
-static void different_faults_are_told_apart(void **state)
+static void different_faults_have_different_texts(void **state)
 {
     (void)state;
     static const struct tkw_geometry wrong[] = {
@@ -167,7 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_geometries_are_refused_with_a_reason),
-        cmocka_unit_test(different_faults_are_told_apart),
+        cmocka_unit_test(different_faults_have_different_texts),
         cmocka_unit_test(the_largest_geometries_are_right),
         cmocka_unit_test(sizes_that_reach_the_end_of_time_grow_no_further),
         cmocka_unit_test(a_dial_grows_as_many_levels_as_time_needs),

@@ -195,7 +195,7 @@ static bool do_step(struct search *search, const struct step *step)
     toy_kind.prepare(&search->toy, op);
     if (!trial_do(trial, &search->toy.judge))
         return false;
-    toy_kind.look_inside(&search->toy);
+    toy_kind.read_inside(&search->toy);
     return true;
 }
 

@@ -93,7 +93,7 @@ static void put_pending(struct text *text)
 }
 
 /*
- * All else that the judge remembers follows, see look_inside() of the kinds.
+ * All else that the judge remembers follows, see read_inside() of the kinds.
  * How many stops may follow was settled at the first one.
  */
 static void put_judge(struct text *text)

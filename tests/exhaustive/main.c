@@ -20,6 +20,7 @@
 
 #include "../model/reproduce.h"
 #include "../model/run.h"
+#include "../support/figures.h"
 
 /* About 50 bytes each. */
 #define STATES_MAX UINT64_C(100000000)
@@ -39,6 +40,15 @@ static const char help[] =
     "  --timers N        with --geometry: so many timers (default 3)\n"
     "  --depth N         with --geometry: at most so many operations in a row\n"
     "  --help            this text\n";
+
+/* Sums over the plans of a run. */
+struct totals {
+    uint64_t toys;
+    uint64_t bounded; /* toys that depth_max stopped before they closed */
+    uint32_t shallow; /* the least of those depths */
+    uint64_t states;
+    uint64_t transitions;
+};
 
 struct options {
     bool is_long;
@@ -243,6 +253,48 @@ static bool run_plan(const struct toy_plan *plan, struct progress *progress)
     return progress->is_closed || progress->is_bounded;
 }
 
+static void add_toy(struct totals *totals, const struct progress *progress,
+                    uint32_t depth_max)
+{
+    totals->toys++;
+    totals->states += progress->state_count;
+    totals->transitions += progress->transition_count;
+    if (!progress->is_bounded)
+        return;
+    if (totals->bounded++ == 0 || depth_max < totals->shallow)
+        totals->shallow = depth_max;
+}
+
+static void write_figures(const struct totals *totals)
+{
+    figures_begin(toy_kind.program);
+    figures_count("toys", totals->toys);
+    figures_count("closed toys", totals->toys - totals->bounded);
+    if (totals->bounded > 0) {
+        figures_count("toys bounded by depth", totals->bounded);
+        figures_count("operations deep at least", totals->shallow);
+    }
+    figures_count("states", totals->states);
+    figures_count("transitions", totals->transitions);
+    figures_end();
+}
+
+/* Run plans up to the first that fails.  Returns the exit status. */
+static int run_plans(const struct toy_plan *plans, size_t count,
+                     struct progress *progress)
+{
+    struct totals totals = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        if (!run_plan(&plans[i], progress))
+            return 1;
+        add_toy(&totals, progress, plans[i].depth_max);
+    }
+    printf("all laws held\n");
+    write_figures(&totals);
+    return 0;
+}
+
 int main(int count, char **texts)
 {
     struct options options = {0};
@@ -260,15 +312,8 @@ int main(int count, char **texts)
         return 2;
     }
     if (options.is_single)
-        return run_plan(&options.single, progress) ? 0 : 1;
-
-    const struct toy_plan *plans =
-        options.is_long ? toy_kind.larger : toy_kind.everyday;
-    size_t plan_count =
-        options.is_long ? toy_kind.larger_count : toy_kind.everyday_count;
-    for (size_t i = 0; i < plan_count; i++)
-        if (!run_plan(&plans[i], progress))
-            return 1;
-    printf("all laws held\n");
-    return 0;
+        return run_plans(&options.single, 1, progress);
+    if (options.is_long)
+        return run_plans(toy_kind.larger, toy_kind.larger_count, progress);
+    return run_plans(toy_kind.everyday, toy_kind.everyday_count, progress);
 }

@@ -234,7 +234,7 @@ static void prepare(struct toy *toy, const struct op *op)
  * As in wheel.c.  The ledger's filings are of no use to an engine that is not
  * exact.
  */
-static void look_inside(struct toy *toy)
+static void read_inside(struct toy *toy)
 {
     struct judge *judge = &toy->judge;
     const struct pool_engine *self = judge->self;
@@ -292,7 +292,7 @@ const struct toy_kind toy_kind = {
     .find_period = find_period,
     .add_engine = add_engine,
     .prepare = prepare,
-    .look_inside = look_inside,
+    .read_inside = read_inside,
     .is_plain = is_plain,
     .is_beyond = is_beyond,
     .put = pool_put,

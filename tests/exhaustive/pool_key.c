@@ -57,7 +57,7 @@ static const struct tkw_pool *pool_of(const struct toy *toy)
 /* May a slot of this level fall without a look at its timers? */
 static bool may_be_blind(const struct tkw_pool *pool, uint32_t level)
 {
-    return level > 0 && !goes_round(pool, level) &&
+    return level > 0 && !level_has_rounds(pool, level) &&
            pool->dial.levels[level].tick <= TICK_MASK + 1;
 }
 

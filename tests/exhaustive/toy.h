@@ -79,7 +79,7 @@ struct toy_kind {
      * Tell the judge what it cannot see from outside, after every operation:
      * where a budget ran out.  It then claims more, and has less to remember.
      */
-    void (*look_inside)(struct toy *toy);
+    void (*read_inside)(struct toy *toy);
 
     /* Is this idle timer like all others that are idle? */
     bool (*is_plain)(const struct toy *toy, uint64_t id);

@@ -139,7 +139,7 @@ static void correct_filings(struct toy *toy, const struct tkw_wheel *wheel)
  * touched, and does not show, is what is due.  And what has come to be with
  * those that never expire wakes nobody any more.
  */
-static void look_inside(struct toy *toy)
+static void read_inside(struct toy *toy)
 {
     struct judge *judge = &toy->judge;
     const struct wheel_engine *self = judge->self;
@@ -263,7 +263,7 @@ const struct toy_kind toy_kind = {
     .find_period = find_period,
     .add_engine = add_engine,
     .prepare = prepare,
-    .look_inside = look_inside,
+    .read_inside = read_inside,
     .is_plain = is_plain,
     .is_beyond = is_beyond,
     .put = put,

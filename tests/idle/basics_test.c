@@ -17,8 +17,8 @@ static void a_key_is_added_once_and_then_refreshed(void **state)
     assert_int_equal(tkw_idle_touch(idle, key, 250), 0);
     assert_stands(idle, key, 250, DEFAULT_LIMIT);
     assert_int_equal(tkw_idle_count(idle), 1);
-    assert_int_equal(tkw_idle_counters(idle).added, 1);
-    assert_int_equal(tkw_idle_counters(idle).keys, 1);
+    assert_int_equal(tkw_idle_read_stats(idle).added, 1);
+    assert_int_equal(tkw_idle_read_stats(idle).keys, 1);
     idle_done(&ledger, idle);
 }
 
@@ -71,10 +71,10 @@ static void a_forgotten_key_is_gone_and_can_be_added_anew(void **state)
         assert_stands(idle, mixed_key(i), 10, 100);
         assert_true(tkw_idle_forget(idle, mixed_key(i)));
     }
-    assert_int_equal(tkw_idle_counters(idle).forgotten, 8);
-    assert_int_equal(tkw_idle_counters(idle).added, 8);
+    assert_int_equal(tkw_idle_read_stats(idle).forgotten, 8);
+    assert_int_equal(tkw_idle_read_stats(idle).added, 8);
     assert_none_silent(idle, 10000);
-    assert_int_equal(tkw_idle_counters(idle).looks, 0);
+    assert_int_equal(tkw_idle_read_stats(idle).checks, 0);
     idle_done(&ledger, idle);
 }
 
@@ -83,7 +83,7 @@ static void so_many_keys_are_held_and_no_more(void **state)
     (void)state;
     for (uint32_t most = 1; most < 40; most += 13) {
         struct ledger ledger;
-        struct tkw_silent silent[1];
+        struct tkw_idle_key silent[1];
         struct tkw_idle *idle = idle_of(
             &ledger, (struct tkw_idle_config){
                          .keys_max = most, .limit_ns = 10, .tick_ns = 1});
@@ -94,7 +94,7 @@ static void so_many_keys_are_held_and_no_more(void **state)
         assert_int_equal(tkw_idle_touch_limit(idle, extra, 1, 6), -EAGAIN);
         assert_not_held(idle, extra);
         assert_int_equal(tkw_idle_count(idle), most);
-        assert_int_equal(tkw_idle_counters(idle).added, most);
+        assert_int_equal(tkw_idle_read_stats(idle).added, most);
         idle_refresh(idle, mixed_key(most - 1), 5);
         assert_int_equal(tkw_idle_touch_limit(idle, mixed_key(0), 10, 0), 0);
 
@@ -164,7 +164,7 @@ static void a_walk_visits_every_key_as_it_stands(void **state)
     struct ledger ledger;
     struct tkw_idle *idle = idle_with(&ledger, 1, 1000);
     struct tkw_idle_cursor walk = {0};
-    struct tkw_silent one;
+    struct tkw_idle_key one;
     assert_false(tkw_idle_walk(idle, &walk, &one));
     for (uint32_t i = 0; i < KEYS; i++)
         assert_int_equal(
@@ -194,7 +194,7 @@ static void a_walk_goes_on_while_keys_come_and_go(void **state)
     struct ledger ledger;
     struct tkw_idle *idle = idle_with(&ledger, 1, 1000);
     struct tkw_idle_cursor walk = {0};
-    struct tkw_silent one;
+    struct tkw_idle_key one;
     uint32_t others = KEYS;
     for (uint32_t i = 0; i < KEYS; i++)
         idle_add(idle, mixed_key(i), 0);

@@ -5,13 +5,13 @@
 #include "support/idle.h"
 
 /* When the limit of a key passed that was handed out. */
-static uint64_t due_of(const struct tkw_silent *silent)
+static uint64_t due_of(const struct tkw_idle_key *silent)
 {
     return silent->last_ns + silent->limit_ns;
 }
 
 /* Those first whose limit passed first, to a tick. */
-static void assert_in_order(const struct tkw_silent *silent, size_t count,
+static void assert_in_order(const struct tkw_idle_key *silent, size_t count,
                             uint64_t tick)
 {
     uint64_t latest = 0;
@@ -68,7 +68,7 @@ static void next_says_when_to_ask(void **state)
     (void)state;
     for (unsigned bit = 0; bit < 60; bit++) {
         struct ledger ledger;
-        struct tkw_silent silent;
+        struct tkw_idle_key silent;
         size_t wakes;
         uint64_t limit = (UINT64_C(1) << bit) + bit, tick = 1 + bit * 3;
         struct tkw_idle *idle = idle_with(&ledger, tick, limit);
@@ -91,7 +91,7 @@ static void nothing_is_left_to_wake_up_for(void **state)
 {
     (void)state;
     struct ledger ledger;
-    struct tkw_silent silent;
+    struct tkw_idle_key silent;
     size_t wakes;
     struct tkw_idle *idle = idle_with(&ledger, 10, 1000);
     for (uint32_t i = 0; i < 100; i++)
@@ -101,7 +101,7 @@ static void nothing_is_left_to_wake_up_for(void **state)
     idle_sleep(idle, &silent, &wakes);
     assert_true(wakes <= 4);
     assert_int_equal(tkw_idle_next(idle), UINT64_MAX);
-    assert_int_equal(tkw_idle_counters(idle).looks, 0);
+    assert_int_equal(tkw_idle_read_stats(idle).checks, 0);
     idle_done(&ledger, idle);
 }
 
@@ -124,14 +124,14 @@ static struct tkw_idle *crowd_of(struct ledger *ledger,
 static size_t expired_within(struct tkw_idle *idle, size_t count, uint64_t now,
                              bool *met)
 {
-    struct tkw_silent silent[CROWD + 1];
-    struct tkw_idle_figures before = tkw_idle_counters(idle);
-    size_t found = tkw_idle_expired(idle, silent, count, now);
-    struct tkw_idle_figures after = tkw_idle_counters(idle);
+    struct tkw_idle_key silent[CROWD + 1];
+    struct tkw_idle_stats before = tkw_idle_read_stats(idle);
+    size_t found = tkw_idle_pop_silent(idle, silent, count, now);
+    struct tkw_idle_stats after = tkw_idle_read_stats(idle);
     assert_true(found <= count);
-    assert_true(after.looks - before.looks <= count);
+    assert_true(after.checks - before.checks <= count);
     assert_true(after.refiles - before.refiles <= count);
-    assert_int_equal(after.expired - before.expired, found);
+    assert_int_equal(after.silent - before.silent, found);
     assert_int_equal(before.keys - after.keys, found);
     for (size_t i = 0; i < found; i++) {
         uint32_t key = mixed_index(silent[i].key);
@@ -178,10 +178,10 @@ static void with_no_room_nothing_is_handed_out(void **state)
         bool met[CROWD] = {false};
         size_t found = 0;
         for (uint64_t now = 0; now <= 1000; now += 100) {
-            assert_int_equal(tkw_idle_expired(idle, NULL, 0, now), 0);
+            assert_int_equal(tkw_idle_pop_silent(idle, NULL, 0, now), 0);
             assert_int_equal(expired_within(idle, 0, now, met), 0);
         }
-        assert_int_equal(tkw_idle_counters(idle).looks, 0);
+        assert_int_equal(tkw_idle_read_stats(idle).checks, 0);
         assert_int_equal(tkw_idle_count(idle), CROWD);
         assert_true(is_unfinished(idle, 1000));
         while (is_unfinished(idle, 1000))
@@ -205,7 +205,7 @@ static void a_crowd_that_was_touched_is_filed_anew_in_pieces(void **state)
         do
             assert_int_equal(expired_within(idle, count, 1399, met), 0);
         while (is_unfinished(idle, 1399));
-        assert_int_equal(tkw_idle_counters(idle).refiles, CROWD);
+        assert_int_equal(tkw_idle_read_stats(idle).refiles, CROWD);
         do
             found += expired_within(idle, count, 1400, met);
         while (is_unfinished(idle, 1400));
@@ -223,7 +223,7 @@ static void those_come_first_whose_limit_passed_first(void **state)
     (void)state;
     uint64_t seed = random_seed();
     for (size_t round = 0; round < 3 * COUNT_OF(pool_shapes); round++) {
-        struct tkw_silent silent[SPREAD];
+        struct tkw_idle_key silent[SPREAD];
         struct ledger ledger;
         uint64_t tick = 1 + random_below(&seed, 20);
         struct tkw_idle *idle = idle_of(
@@ -316,8 +316,8 @@ static void a_key_is_handed_out_once(void **state)
         assert_none_silent(idle, now + 199);
         assert_false(tkw_idle_forget(idle, tkw_key_number(1)));
     }
-    assert_int_equal(tkw_idle_counters(idle).expired, 5);
-    assert_int_equal(tkw_idle_counters(idle).added, 5);
+    assert_int_equal(tkw_idle_read_stats(idle).silent, 5);
+    assert_int_equal(tkw_idle_read_stats(idle).added, 5);
     idle_done(&ledger, idle);
 }
 
@@ -344,15 +344,15 @@ static void an_unfinished_call_is_finished_by_an_earlier_one(void **state)
     (void)state;
     struct ledger ledger;
     struct tkw_idle *idle = idle_with(&ledger, 1, 900);
-    struct tkw_silent one;
+    struct tkw_idle_key one;
     size_t found = 0, calls = 0;
     for (uint64_t i = 0; i < CROWD; i++)
         idle_add(idle, tkw_key_number(i), i);
     while (found == 0)
-        found = tkw_idle_expired(idle, &one, 1, 1000);
+        found = tkw_idle_pop_silent(idle, &one, 1, 1000);
     for (; tkw_idle_count(idle) > 0; calls++) {
         assert_true(is_unfinished(idle, 1000));
-        found += tkw_idle_expired(idle, &one, 1, 3);
+        found += tkw_idle_pop_silent(idle, &one, 1, 3);
         assert_true(calls < 1000);
     }
     assert_int_equal(found, CROWD);
@@ -368,7 +368,7 @@ static void no_jump_is_too_far(void **state)
         &pool_shapes[0], &pool_shapes[1], &pool_shapes[3], &pool_shapes[7]};
     for (size_t s = 0; s < COUNT_OF(grown); s++) {
         struct ledger ledger;
-        struct tkw_silent silent[KEYS];
+        struct tkw_idle_key silent[KEYS];
         struct tkw_idle *idle =
             idle_of(&ledger, (struct tkw_idle_config){.geometry = *grown[s],
                                                       .tick_ns = 1});
@@ -390,10 +390,10 @@ static void bytes_stay_valid_until_the_next_call(void **state)
     (void)state;
     struct ledger ledger;
     struct tkw_idle *idle = crowd_of(&ledger, &pool_shapes[0]);
-    struct tkw_silent silent[CROWD];
+    struct tkw_idle_key silent[CROWD];
     size_t total = 0;
     do {
-        size_t count = tkw_idle_expired(idle, silent, CROWD / 2, 1000);
+        size_t count = tkw_idle_pop_silent(idle, silent, CROWD / 2, 1000);
         for (uint32_t i = 0; i < CROWD; i++)
             tkw_idle_forget(idle, mixed_key(1000 + i));
         for (size_t i = 0; i < count; i++) {

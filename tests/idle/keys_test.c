@@ -50,7 +50,7 @@ static void a_number_is_not_the_address_of_bytes(void **state)
     struct tkw_idle *idle = idle_of(&ledger, (struct tkw_idle_config){0});
     for (uint32_t i = 1; i <= 600; i++) {
         struct tkw_idle_cursor walk = {0};
-        struct tkw_silent silent;
+        struct tkw_idle_key silent;
         idle_add(idle, mixed_key(2 * i + 1), 0);
         while (i % 40 == 0 && tkw_idle_walk(idle, &walk, &silent)) {
             uint64_t address = (uintptr_t)silent.key.bytes;

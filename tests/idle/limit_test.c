@@ -17,7 +17,7 @@ static struct tkw_idle *idle_with_one(struct ledger *ledger)
     return idle;
 }
 
-static void give_limit(struct tkw_idle *idle, uint64_t limit, uint64_t now)
+static void set_limit(struct tkw_idle *idle, uint64_t limit, uint64_t now)
 {
     assert_int_equal(tkw_idle_touch_limit(idle, one, limit, now), 0);
 }
@@ -43,13 +43,13 @@ static void a_plain_touch_leaves_the_limit_what_it_is(void **state)
     (void)state;
     struct ledger ledger;
     struct tkw_idle *idle = idle_with_one(&ledger);
-    give_limit(idle, 70, 10);
+    set_limit(idle, 70, 10);
     for (uint64_t now = 20; now < 2000; now += 60) {
         idle_refresh(idle, one, now);
         assert_stands(idle, one, now, 70);
         assert_none_silent(idle, now + 59);
     }
-    assert_int_equal(tkw_idle_counters(idle).expired, 0);
+    assert_int_equal(tkw_idle_read_stats(idle).silent, 0);
     idle_done(&ledger, idle);
 }
 
@@ -65,7 +65,7 @@ static void a_shorter_limit_holds_at_once(void **state)
                                                   .tick_ns = 1,
                                                   .limit_ns = COMMON});
             idle_add(idle, one, 0);
-            give_limit(idle, limit, 100);
+            set_limit(idle, limit, 100);
             assert_stands(idle, one, 100, limit);
             assert_true(tkw_idle_next(idle) <= 100 + limit);
             assert_none_silent(idle, 100 + limit - 1);
@@ -82,7 +82,7 @@ static void a_longer_limit_outlasts_the_old_one(void **state)
     for (uint64_t limit = COMMON; limit < 100 * COMMON; limit = limit * 3 / 2) {
         struct ledger ledger;
         struct tkw_idle *idle = idle_with_one(&ledger);
-        give_limit(idle, limit, 0);
+        set_limit(idle, limit, 0);
         assert_none_silent(idle, limit - 1);
         assert_stands(idle, one, 0, limit);
         assert_one_silent(idle, limit, 1);
@@ -97,8 +97,8 @@ static void a_limit_of_zero_is_the_common_one_again(void **state)
     for (size_t i = 0; i < COUNT_OF(limits); i++) {
         struct ledger ledger;
         struct tkw_idle *idle = idle_with_one(&ledger);
-        give_limit(idle, limits[i], 10);
-        give_limit(idle, 0, 11);
+        set_limit(idle, limits[i], 10);
+        set_limit(idle, 0, 11);
         assert_stands(idle, one, 11, COMMON);
         assert_none_silent(idle, 11 + COMMON - 1);
         assert_one_silent(idle, 11 + COMMON, 1);
@@ -112,12 +112,12 @@ static void a_limit_made_shorter_and_longer_is_the_last_one(void **state)
     (void)state;
     struct ledger ledger;
     struct tkw_idle *idle = idle_with_one(&ledger);
-    give_limit(idle, 100, 0);
-    give_limit(idle, 700, 0);
+    set_limit(idle, 100, 0);
+    set_limit(idle, 700, 0);
     assert_none_silent(idle, 699);
-    give_limit(idle, 300, 699);
-    give_limit(idle, 200, 699);
-    give_limit(idle, 250, 699);
+    set_limit(idle, 300, 699);
+    set_limit(idle, 200, 699);
+    set_limit(idle, 250, 699);
     assert_none_silent(idle, 948);
     assert_one_silent(idle, 949, 1);
     assert_none_silent(idle, 10000);
@@ -131,11 +131,11 @@ static void no_limit_can_be_given_and_taken_back(void **state)
     for (uint64_t later = 100; later < 100000; later *= 10) {
         struct ledger ledger;
         struct tkw_idle *idle = idle_with_one(&ledger);
-        give_limit(idle, TKW_NO_LIMIT, 10);
+        set_limit(idle, TKW_NO_LIMIT, 10);
         assert_stands(idle, one, 10, TKW_NO_LIMIT);
         assert_none_silent(idle, later);
         assert_true(later < COMMON || tkw_idle_next(idle) == UINT64_MAX);
-        give_limit(idle, 50, later);
+        set_limit(idle, 50, later);
         assert_stands(idle, one, later, 50);
         assert_none_silent(idle, later + 49);
         assert_one_silent(idle, later + 50, 1);
@@ -150,10 +150,10 @@ static void a_limit_is_given_by_a_touch_that_goes_back(void **state)
     struct ledger ledger;
     struct tkw_idle *idle = idle_with_one(&ledger);
     idle_refresh(idle, one, 500);
-    give_limit(idle, 100, 450);
+    set_limit(idle, 100, 450);
     assert_stands(idle, one, 500, 100);
     assert_none_silent(idle, 599);
-    give_limit(idle, 2000, 0);
+    set_limit(idle, 2000, 0);
     assert_stands(idle, one, 500, 2000);
     assert_none_silent(idle, 2499);
     assert_one_silent(idle, 2500, 1);
@@ -167,7 +167,7 @@ static void a_limit_that_has_passed_already_is_due_at_once(void **state)
     struct ledger ledger;
     struct tkw_idle *idle = idle_with_one(&ledger);
     assert_none_silent(idle, 600);
-    give_limit(idle, 100, 0);
+    set_limit(idle, 100, 0);
     assert_true(tkw_idle_next(idle) <= 600);
     assert_one_silent(idle, 600, 1);
     idle_done(&ledger, idle);
@@ -186,7 +186,7 @@ static void keys_of_many_limits_go_each_at_its_own_time(void **state)
             tkw_idle_touch_limit(idle, tkw_key_number(i), limit * 10, 0), 1);
     }
     for (uint64_t turn = 1; turn <= KEYS; turn++) {
-        struct tkw_silent silent[1];
+        struct tkw_idle_key silent[1];
         assert_none_silent(idle, turn * 10 - 1);
         assert_int_equal(idle_take(idle, turn * 10, silent, 1), 1);
         assert_int_equal(1 + silent[0].key.number * 101 % KEYS, turn);
@@ -205,17 +205,17 @@ static void a_limit_can_be_changed_for_ever(void **state)
     struct tkw_idle *idle = idle_with_one(&ledger);
     uint64_t bytes = 0;
     for (uint64_t i = 0; i < CHANGES; i++) {
-        give_limit(idle, i % 2 == 0 ? 900 - i % 800 : 90000 + i, i / 100);
+        set_limit(idle, i % 2 == 0 ? 900 - i % 800 : 90000 + i, i / 100);
         if (i == CHANGES / 2)
             bytes = ledger.bytes;
     }
     assert_true(ledger.bytes <= bytes);
     assert_int_equal(tkw_idle_count(idle), 1);
-    give_limit(idle, 400, CHANGES / 100);
+    set_limit(idle, 400, CHANGES / 100);
     assert_none_silent(idle, CHANGES / 100 + 399);
     assert_one_silent(idle, CHANGES / 100 + 400, 1);
     assert_none_silent(idle, 200000);
-    assert_int_equal(tkw_idle_counters(idle).expired, 1);
+    assert_int_equal(tkw_idle_read_stats(idle).silent, 1);
     idle_done(&ledger, idle);
 }
 
@@ -227,7 +227,7 @@ static void limits_need_not_be_whole_ticks(void **state)
         struct ledger ledger;
         struct tkw_idle *idle = idle_with(&ledger, 100, COMMON);
         idle_add(idle, one, 30);
-        give_limit(idle, limit, 77);
+        set_limit(idle, limit, 77);
         assert_none_silent(idle, 77 + limit - 1);
         assert_one_silent(idle, 77 + limit + 99, 1);
         idle_done(&ledger, idle);
@@ -298,7 +298,7 @@ static void no_limit_never_passes(void **state)
         idle_refresh(idle, one, 12345);
         assert_none_silent(idle, UINT64_MAX - 1);
         assert_stands(idle, one, 12345, TKW_NO_LIMIT);
-        assert_int_equal(tkw_idle_counters(idle).looks, 0);
+        assert_int_equal(tkw_idle_read_stats(idle).checks, 0);
         assert_true(tkw_idle_forget(idle, one));
         idle_done(&ledger, idle);
     }

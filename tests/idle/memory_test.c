@@ -66,9 +66,9 @@ static uint64_t shorter_of(uint32_t i)
 
 /* What was so before a call that failed must be so after it. */
 static void assert_same_figures(const struct tkw_idle *idle,
-                                const struct tkw_idle_figures *before)
+                                const struct tkw_idle_stats *before)
 {
-    struct tkw_idle_figures after = tkw_idle_counters(idle);
+    struct tkw_idle_stats after = tkw_idle_read_stats(idle);
     after.bytes = before->bytes;
     assert_memory_equal(&after, before, sizeof after);
     assert_idle_sound(idle);
@@ -79,11 +79,11 @@ static void assert_same_figures(const struct tkw_idle *idle,
 static void add_or_leave(struct ledger *ledger, struct tkw_idle *idle,
                          uint32_t i)
 {
-    struct tkw_idle_figures before = tkw_idle_counters(idle);
+    struct tkw_idle_stats before = tkw_idle_read_stats(idle);
     uint64_t failed = ledger->failed, next = tkw_idle_next(idle);
     int answer =
         tkw_idle_touch_limit(idle, mixed_key(i), limit_of(i), last_of(i));
-    assert_int_equal(tkw_idle_counters(idle).bytes, ledger->bytes);
+    assert_int_equal(tkw_idle_read_stats(idle).bytes, ledger->bytes);
     if (answer == 1)
         return;
     assert_int_equal(answer, -ENOMEM);
@@ -100,11 +100,11 @@ static void add_or_leave(struct ledger *ledger, struct tkw_idle *idle,
 static void shorten_or_leave(struct ledger *ledger, struct tkw_idle *idle,
                              uint32_t i)
 {
-    struct tkw_idle_figures before = tkw_idle_counters(idle);
+    struct tkw_idle_stats before = tkw_idle_read_stats(idle);
     uint64_t failed = ledger->failed, now = last_of(i) + 1;
     uint64_t limit = limit_of(i) == 0 ? COMMON : limit_of(i);
     int answer = tkw_idle_touch_limit(idle, mixed_key(i), shorter_of(i), now);
-    assert_int_equal(tkw_idle_counters(idle).bytes, ledger->bytes);
+    assert_int_equal(tkw_idle_read_stats(idle).bytes, ledger->bytes);
     if (answer == 0)
         return;
     assert_int_equal(answer, -ENOMEM);
@@ -121,10 +121,10 @@ static void shorten_or_leave(struct ledger *ledger, struct tkw_idle *idle,
    many. */
 static size_t take_some(struct tkw_idle *idle, uint64_t now, bool *is_met)
 {
-    struct tkw_silent silent[11];
+    struct tkw_idle_key silent[11];
     size_t found = 0;
     do {
-        size_t count = tkw_idle_expired(idle, silent, COUNT_OF(silent), now);
+        size_t count = tkw_idle_pop_silent(idle, silent, COUNT_OF(silent), now);
         for (size_t j = 0; j < count; j++) {
             uint32_t i = mixed_index(silent[j].key);
             uint64_t due = last_of(i) + 1 + shorter_of(i);
@@ -213,7 +213,7 @@ static void each_allocation_of_few_keys_may_fail(void **state)
 static bool shorten_or_not(struct tkw_idle *idle, struct tkw_key key,
                            uint64_t limit, uint64_t now)
 {
-    struct tkw_silent before = {.limit_ns = 0};
+    struct tkw_idle_key before = {.limit_ns = 0};
     assert_true(tkw_idle_query(idle, key, &before));
     int answer = tkw_idle_touch_limit(idle, key, limit, now);
     if (answer == 0) {
@@ -235,7 +235,7 @@ static void a_shorter_limit_that_fails_changes_nothing(void **state)
     size_t failed = 0;
     for (size_t s = 0; s < COUNT_OF(pool_shapes); s++) {
         struct ledger ledger;
-        struct tkw_silent silent[1];
+        struct tkw_idle_key silent[1];
         struct tkw_idle *idle = idle_of(
             &ledger, (struct tkw_idle_config){.geometry = pool_shapes[s],
                                               .tick_ns = 1,
@@ -286,7 +286,7 @@ static void nothing_but_adding_and_shortening_allocates(void **state)
 }
 
 /* Refused for want of memory, then of room: each is told as itself. */
-static void no_memory_and_no_room_are_told_apart(void **state)
+static void no_memory_and_no_room_are_different_errors(void **state)
 {
     (void)state;
     struct ledger ledger;
@@ -311,7 +311,7 @@ static void a_crowd_is_scattered_without_memory(void **state)
     (void)state;
     for (size_t s = 0; s < COUNT_OF(pool_shapes) * 2; s++) {
         struct ledger ledger;
-        struct tkw_silent silent[1];
+        struct tkw_idle_key silent[1];
         uint32_t keys = s % 2 == 0 ? KEYS : 130;
         struct tkw_idle *idle = idle_of(
             &ledger, (struct tkw_idle_config){.geometry = pool_shapes[s / 2],
@@ -348,10 +348,11 @@ static void memory_is_used_again(void **state)
             assert_true(tkw_idle_forget(idle, mixed_key(i + (uint32_t)round)));
         most = round < 4 && ledger.bytes > most ? ledger.bytes : most;
         assert_true(ledger.bytes <= most + most / 4);
-        assert_int_equal(tkw_idle_counters(idle).bytes, ledger.bytes);
-        struct tkw_silent silent[64];
+        assert_int_equal(tkw_idle_read_stats(idle).bytes, ledger.bytes);
+        struct tkw_idle_key silent[64];
         do
-            tkw_idle_expired(idle, silent, COUNT_OF(silent), now + 2 * COMMON);
+            tkw_idle_pop_silent(idle, silent, COUNT_OF(silent),
+                                now + 2 * COMMON);
         while (is_unfinished(idle, now + 2 * COMMON));
         assert_int_equal(tkw_idle_count(idle), 0);
     }
@@ -365,7 +366,7 @@ static void close_gives_everything_back(void **state)
     (void)state;
     for (size_t s = 0; s < COUNT_OF(pool_shapes); s++) {
         struct ledger ledger;
-        struct tkw_silent silent[40];
+        struct tkw_idle_key silent[40];
         struct tkw_idle *idle = idle_of(
             &ledger, (struct tkw_idle_config){.geometry = pool_shapes[s],
                                               .tick_ns = 1,
@@ -376,8 +377,8 @@ static void close_gives_everything_back(void **state)
             assert_true(tkw_idle_forget(idle, mixed_key(i)));
         size_t count = 0;
         while (count == 0)
-            count = tkw_idle_expired(idle, silent, COUNT_OF(silent), COMMON);
-        assert_int_equal(tkw_idle_counters(idle).bytes, ledger.bytes);
+            count = tkw_idle_pop_silent(idle, silent, COUNT_OF(silent), COMMON);
+        assert_int_equal(tkw_idle_read_stats(idle).bytes, ledger.bytes);
         idle_done(&ledger, idle);
     }
 }
@@ -390,7 +391,7 @@ int main(void)
         cmocka_unit_test(each_allocation_of_few_keys_may_fail),
         cmocka_unit_test(a_shorter_limit_that_fails_changes_nothing),
         cmocka_unit_test(nothing_but_adding_and_shortening_allocates),
-        cmocka_unit_test(no_memory_and_no_room_are_told_apart),
+        cmocka_unit_test(no_memory_and_no_room_are_different_errors),
         cmocka_unit_test(a_crowd_is_scattered_without_memory),
         cmocka_unit_test(memory_is_used_again),
         cmocka_unit_test(close_gives_everything_back),

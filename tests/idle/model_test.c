@@ -143,7 +143,7 @@ static void walk(struct world *world)
     struct tkw_idle_cursor cursor = {0};
     size_t count = 0;
     memset(is_met, 0, sizeof is_met);
-    for (struct tkw_silent one; tkw_idle_walk(world->idle, &cursor, &one);) {
+    for (struct tkw_idle_key one; tkw_idle_walk(world->idle, &cursor, &one);) {
         uint32_t i = mixed_index(one.key);
         assert_true(i < KEYS);
         assert_true(world->entries[i].is_held);
@@ -158,7 +158,7 @@ static void walk(struct world *world)
 
 /* With nothing left to do nobody is silent by more than a tick; and `next` is
    less than a tick after the first who will be. */
-static void see_who_is_late(struct world *world)
+static void check_lateness(struct world *world)
 {
     uint64_t next = tkw_idle_next(world->idle), first = UINT64_MAX;
     uint64_t tick = world->config.tick_ns;
@@ -176,7 +176,7 @@ static void see_who_is_late(struct world *world)
 }
 
 static void see_one_handed_out(struct world *world,
-                               const struct tkw_silent *silent)
+                               const struct tkw_idle_key *silent)
 {
     uint32_t i = mixed_index(silent->key);
     assert_true(i < KEYS);
@@ -197,8 +197,8 @@ static void see_one_handed_out(struct world *world,
 
 static void expired(struct world *world)
 {
-    struct tkw_silent silent[BATCH];
-    struct tkw_idle_figures before = tkw_idle_counters(world->idle);
+    struct tkw_idle_key silent[BATCH];
+    struct tkw_idle_stats before = tkw_idle_read_stats(world->idle);
     size_t room = (size_t)random_below(&world->seed, BATCH + 1);
     uint64_t time = some_time(world), calls = world->ledger.calls;
     if (!is_unfinished(world->idle, world->now)) {
@@ -206,7 +206,7 @@ static void expired(struct world *world)
         world->is_disturbed = false;
     }
     ledger_fail(&world->ledger, 0, FOR_EVER);
-    size_t count = tkw_idle_expired(world->idle, silent, room, time);
+    size_t count = tkw_idle_pop_silent(world->idle, silent, room, time);
     ledger_relent(&world->ledger);
     world->now = time > world->now ? time : world->now;
     assert_true(count <= room);
@@ -215,18 +215,18 @@ static void expired(struct world *world)
         see_one_handed_out(world, &silent[i]);
     world->count -= count;
     world->expired += count;
-    struct tkw_idle_figures after = tkw_idle_counters(world->idle);
-    assert_true(after.looks - before.looks <= room);
-    see_who_is_late(world);
+    struct tkw_idle_stats after = tkw_idle_read_stats(world->idle);
+    assert_true(after.checks - before.checks <= room);
+    check_lateness(world);
 }
 
-static void see_figures(struct world *world)
+static void check_stats(struct world *world)
 {
-    struct tkw_idle_figures f = tkw_idle_counters(world->idle);
+    struct tkw_idle_stats f = tkw_idle_read_stats(world->idle);
     assert_idle_sound(world->idle);
     assert_int_equal(f.keys, world->count);
     assert_int_equal(f.forgotten, world->forgotten);
-    assert_int_equal(f.expired, world->expired);
+    assert_int_equal(f.silent, world->expired);
     assert_int_equal(f.bytes, world->ledger.bytes);
 }
 
@@ -277,11 +277,11 @@ static void run_case(uint64_t seed)
             walk(&world);
         assert_int_equal(tkw_idle_count(world.idle), world.count);
         if (i % 512 == 0)
-            see_figures(&world);
+            check_stats(&world);
         if (i % 32 == 0)
-            see_who_is_late(&world);
+            check_lateness(&world);
     }
-    see_figures(&world);
+    check_stats(&world);
     idle_done(&world.ledger, world.idle);
 }
 

@@ -5,7 +5,7 @@
 #include "support/idle.h"
 
 static void close_from_inside(struct stage *stage,
-                              const struct tkw_silent *silent, size_t count)
+                              const struct tkw_idle_key *silent, size_t count)
 {
     (void)silent;
     (void)count;
@@ -34,8 +34,8 @@ static void close_is_refused_inside_on_silent(void **state)
 
 static struct gate gate;
 
-static void hold_on_silent(struct stage *stage, const struct tkw_silent *silent,
-                           size_t count)
+static void hold_on_silent(struct stage *stage,
+                           const struct tkw_idle_key *silent, size_t count)
 {
     if (stage->batches > 1)
         return;
@@ -73,7 +73,7 @@ static void close_waits_for_on_silent(void **state)
         stage_open_monitor(&stage, stage_config(&stage));
         stage.act = hold_on_silent;
         stage_add(&stage, 0, 100);
-        tkw_hand_set(stage.scene.hand, START + LIMIT);
+        tkw_manual_clock_set(stage.scene.manual, START + LIMIT);
         gate_await(&gate);
         pthread_t thread = thread_start(close_and_see, &closer);
         have_patience();
@@ -82,10 +82,10 @@ static void close_waits_for_on_silent(void **state)
         thread_join(thread);
         assert_int_equal(closer.answer, 0);
         assert_true(closer.had_passed);
-        size_t told = stage.count;
-        tkw_hand_turn(stage.scene.hand, 9 * LIMIT);
-        tkw_hand_settle(stage.scene.hand);
-        assert_int_equal(stage.count, told);
+        size_t reported = stage.count;
+        tkw_manual_clock_advance(stage.scene.manual, 9 * LIMIT);
+        tkw_manual_clock_settle(stage.scene.manual);
+        assert_int_equal(stage.count, reported);
         assert_false(stage.is_wrong);
         account_done(&stage.account);
         scene_close(&stage.scene);
@@ -94,7 +94,7 @@ static void close_waits_for_on_silent(void **state)
 }
 
 static void hold_and_touch_all(struct stage *stage,
-                               const struct tkw_silent *silent, size_t count)
+                               const struct tkw_idle_key *silent, size_t count)
 {
     hold_on_silent(stage, silent, count);
     for (uint32_t i = 0; i < 100; i++) {
@@ -118,7 +118,7 @@ static void close_leaves_all_shards_to_a_running_on_silent(void **state)
         stage_open_monitor(&stage, config);
         stage.act = hold_and_touch_all;
         stage_add(&stage, key, 1);
-        tkw_hand_set(stage.scene.hand, START + LIMIT);
+        tkw_manual_clock_set(stage.scene.manual, START + LIMIT);
         gate_await(&gate);
         pthread_t thread = thread_start(close_and_see, &closer);
         have_patience();

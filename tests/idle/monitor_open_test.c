@@ -60,7 +60,7 @@ static int try_to_open(struct stage *stage, enum tkw_executor executor)
 }
 
 /* An executor, timers, being there at all. */
-static void what_the_service_cannot_give_is_told(void **state)
+static void an_error_of_the_service_is_returned(void **state)
 {
     (void)state;
     for (size_t most = 1; most <= 2; most++) {
@@ -146,7 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wrong_configuration_is_refused),
-        cmocka_unit_test(what_the_service_cannot_give_is_told),
+        cmocka_unit_test(an_error_of_the_service_is_returned),
         cmocka_unit_test(an_open_that_fails_leaks_nothing),
         cmocka_unit_test(without_memory_nothing_is_lost),
     };

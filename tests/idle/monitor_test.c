@@ -13,7 +13,7 @@ static uint64_t next_after_start(struct stage *stage)
     return next == UINT64_MAX ? UINT64_MAX : next - START;
 }
 
-static void a_silent_key_is_told_once_and_no_longer_held(void **state)
+static void a_silent_key_is_reported_once_and_no_longer_held(void **state)
 {
     (void)state;
     for (uint32_t key = 0; key < 4; key++) {
@@ -24,8 +24,8 @@ static void a_silent_key_is_told_once_and_no_longer_held(void **state)
         assert_true(tkw_monitor_query(stage.monitor, mixed_key(key), NULL));
         assert_int_equal(stage_go(&stage, LIMIT), 1);
         assert_int_equal(stage.index[0], key);
-        assert_int_equal(stage.told[0].last_ns, START);
-        assert_int_equal(stage.told[0].limit_ns, LIMIT);
+        assert_int_equal(stage.reported[0].last_ns, START);
+        assert_int_equal(stage.reported[0].limit_ns, LIMIT);
         assert_false(tkw_monitor_query(stage.monitor, mixed_key(key), NULL));
         assert_false(tkw_monitor_forget(stage.monitor, mixed_key(key)));
         assert_int_equal(stage_go(&stage, 5 * LIMIT), 0);
@@ -35,7 +35,7 @@ static void a_silent_key_is_told_once_and_no_longer_held(void **state)
     }
 }
 
-static void keys_are_told_less_than_a_tick_late(void **state)
+static void keys_are_reported_less_than_a_tick_late(void **state)
 {
     (void)state;
     for (uint64_t at = 0; at < 2 * TICK; at += 13) {
@@ -62,7 +62,7 @@ static void a_touch_refreshes(void **state)
         assert_int_equal(stage_go(&stage, at), at == LIMIT);
         assert_int_equal(tkw_monitor_touch(stage.monitor, mixed_key(0)), 0);
         assert_int_equal(tkw_monitor_touch(stage.monitor, name), at == 0);
-        struct tkw_silent silent = {.limit_ns = 0};
+        struct tkw_idle_key silent = {.limit_ns = 0};
         assert_true(tkw_monitor_query(stage.monitor, name, &silent));
         assert_ptr_equal(silent.key.bytes, name.bytes);
         assert_int_equal(silent.key.number, 3);
@@ -80,7 +80,7 @@ static void a_touch_refreshes(void **state)
     stage_close(&stage);
 }
 
-static void a_forgotten_key_is_not_told(void **state)
+static void a_forgotten_key_is_not_reported(void **state)
 {
     (void)state;
     struct stage stage;
@@ -98,7 +98,7 @@ static void a_forgotten_key_is_not_told(void **state)
 }
 
 /* As many as there are, in batches of 64 at most, each key once. */
-static void a_crowd_is_told_in_batches(void **state)
+static void a_crowd_is_reported_in_batches(void **state)
 {
     (void)state;
     const uint32_t crowds[] = {1, 63, 64, 65, 128, 129, 500};
@@ -118,7 +118,7 @@ static void a_crowd_is_told_in_batches(void **state)
 }
 
 static void touch_all_again(struct stage *stage,
-                            const struct tkw_silent *silent, size_t count)
+                            const struct tkw_idle_key *silent, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         stage->is_wrong |=
@@ -141,7 +141,7 @@ static void on_silent_may_add_its_keys_again(void **state)
 }
 
 /* All there ever were: those of later batches are still held. */
-static void forget_all(struct stage *stage, const struct tkw_silent *silent,
+static void forget_all(struct stage *stage, const struct tkw_idle_key *silent,
                        size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -150,16 +150,16 @@ static void forget_all(struct stage *stage, const struct tkw_silent *silent,
         stage->answer += tkw_monitor_forget(stage->monitor, mixed_key(i));
 }
 
-static void what_on_silent_forgets_is_not_told(void **state)
+static void a_key_that_on_silent_forgets_is_not_reported(void **state)
 {
     (void)state;
     struct stage stage;
     stage_open(&stage, 2);
     stage.act = forget_all;
     stage_add(&stage, 0, 150);
-    size_t told = stage_go(&stage, 3 * LIMIT);
-    assert_in_range(told, 1, TKW_SILENT_MAX);
-    assert_int_equal(told + (size_t)stage.answer, 150);
+    size_t reported = stage_go(&stage, 3 * LIMIT);
+    assert_in_range(reported, 1, TKW_SILENT_MAX);
+    assert_int_equal(reported + (size_t)stage.answer, 150);
     assert_int_equal(stage.batches, 1);
     stage_close(&stage);
 }
@@ -200,17 +200,17 @@ static void nothing_wakes_up_but_for_silence(void **state)
     stage_open(&stage, 2);
     assert_int_equal(next_after_start(&stage), UINT64_MAX);
     assert_int_equal(stage_go(&stage, 100 * LIMIT), 0);
-    assert_int_equal(tkw_service_counters(stage.scene.service).fired, 0);
+    assert_int_equal(tkw_service_read_stats(stage.scene.service).fired, 0);
     stage_add(&stage, 0, 1);
     for (uint64_t at = 100 * LIMIT; at < 200 * LIMIT; at += 10) {
         assert_int_equal(stage_go(&stage, at), 0);
         assert_int_equal(tkw_monitor_touch(stage.monitor, mixed_key(0)), 0);
     }
-    assert_in_range(tkw_service_counters(stage.scene.service).fired, 90, 112);
+    assert_in_range(tkw_service_read_stats(stage.scene.service).fired, 90, 112);
     assert_true(tkw_monitor_forget(stage.monitor, mixed_key(0)));
-    uint64_t fired = tkw_service_counters(stage.scene.service).fired;
+    uint64_t fired = tkw_service_read_stats(stage.scene.service).fired;
     assert_int_equal(stage_go(&stage, 300 * LIMIT), 0);
-    assert_true(tkw_service_counters(stage.scene.service).fired <= fired + 1);
+    assert_true(tkw_service_read_stats(stage.scene.service).fired <= fired + 1);
     assert_int_equal(next_after_start(&stage), UINT64_MAX);
     stage_close(&stage);
 }
@@ -246,7 +246,7 @@ static void so_many_keys_are_held_in_all_shards(void **state)
     }
 }
 
-static void tell_and_forget(void *context, const struct tkw_silent *silent,
+static void note_and_forget(void *context, const struct tkw_idle_key *silent,
                             size_t count)
 {
     struct stage *stage = context;
@@ -272,7 +272,7 @@ static void walk_rounds(struct stage *stage, uint32_t rounds)
             assert_int_equal(tkw_monitor_touch_limit(
                                  stage->monitor, mixed_key(i), TKW_NO_LIMIT),
                              1);
-        tkw_monitor_walk(stage->monitor, tell_and_forget, stage);
+        tkw_monitor_walk(stage->monitor, note_and_forget, stage);
         for (size_t i = 0; i < 300; i++)
             assert_int_equal(stage->index[i], round);
         assert_int_equal(tkw_monitor_count(stage->monitor), 0);
@@ -281,13 +281,13 @@ static void walk_rounds(struct stage *stage, uint32_t rounds)
 
 /* Each key once, in batches; `each` may touch and forget, what it was told of
    stays readable until it returns, and is not kept for ever. */
-static void a_walk_tells_every_key(void **state)
+static void a_walk_visits_every_key(void **state)
 {
     (void)state;
     for (uint32_t shards = 1; shards <= 4; shards++) {
         struct stage stage;
         stage_open(&stage, shards);
-        tkw_monitor_walk(stage.monitor, tell_and_forget, &stage);
+        tkw_monitor_walk(stage.monitor, note_and_forget, &stage);
         assert_int_equal(stage.index[0], 0);
         walk_rounds(&stage, 100);
         uint64_t bytes = account_bytes(&stage.account);
@@ -301,17 +301,18 @@ static void a_walk_tells_every_key(void **state)
 /* One shard, no driver, and a wall clock. */
 static void stage_open_wall(struct stage *stage)
 {
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, START), 0);
-    tkw_hand_be_wall(hand, true);
-    stage_set(stage, (struct tkw_service_config){.clock = tkw_hand_clock(hand),
-                                                 .driver = TKW_DRIVER_NONE});
-    stage->scene.hand = hand;
+    struct tkw_manual_clock *manual;
+    assert_int_equal(tkw_manual_clock_open(&manual, START), 0);
+    tkw_manual_clock_set_wall(manual, true);
+    stage_set(stage, (struct tkw_service_config){
+                         .clock = tkw_manual_clock_source(manual),
+                         .driver = TKW_DRIVER_NONE});
+    stage->scene.manual = manual;
     stage_open_monitor(stage, stage_config(stage));
 }
 
 /* The clock was right, and is set back: nobody is early, nobody is lost. */
-static void a_wall_clock_set_back_makes_nobody_early(void **state)
+static void a_wall_clock_set_back_makes_no_key_early(void **state)
 {
     (void)state;
     struct stage stage;
@@ -325,7 +326,7 @@ static void a_wall_clock_set_back_makes_nobody_early(void **state)
     assert_int_equal(stage_go(&stage, 600 + LIMIT - 1), 1);
     assert_int_equal(stage_go(&stage, 600 + LIMIT), 1);
     assert_int_equal(stage.index[1], 0);
-    assert_int_equal(stage.told[1].last_ns, START + 600);
+    assert_int_equal(stage.reported[1].last_ns, START + 600);
     stage_close(&stage);
 }
 
@@ -354,18 +355,18 @@ static void keys_touched_behind_the_time_are_not_silent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_silent_key_is_told_once_and_no_longer_held),
-        cmocka_unit_test(keys_are_told_less_than_a_tick_late),
+        cmocka_unit_test(a_silent_key_is_reported_once_and_no_longer_held),
+        cmocka_unit_test(keys_are_reported_less_than_a_tick_late),
         cmocka_unit_test(a_touch_refreshes),
-        cmocka_unit_test(a_forgotten_key_is_not_told),
-        cmocka_unit_test(a_crowd_is_told_in_batches),
+        cmocka_unit_test(a_forgotten_key_is_not_reported),
+        cmocka_unit_test(a_crowd_is_reported_in_batches),
         cmocka_unit_test(on_silent_may_add_its_keys_again),
-        cmocka_unit_test(what_on_silent_forgets_is_not_told),
+        cmocka_unit_test(a_key_that_on_silent_forgets_is_not_reported),
         cmocka_unit_test(limits_are_kept_each_its_own),
         cmocka_unit_test(nothing_wakes_up_but_for_silence),
         cmocka_unit_test(so_many_keys_are_held_in_all_shards),
-        cmocka_unit_test(a_walk_tells_every_key),
-        cmocka_unit_test(a_wall_clock_set_back_makes_nobody_early),
+        cmocka_unit_test(a_walk_visits_every_key),
+        cmocka_unit_test(a_wall_clock_set_back_makes_no_key_early),
         cmocka_unit_test(keys_touched_behind_the_time_are_not_silent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

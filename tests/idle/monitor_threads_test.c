@@ -24,8 +24,8 @@ struct person {
     char name[16];
     atomic_uint added;
     atomic_uint forgotten;
-    atomic_uint told;
-    _Atomic uint64_t heard[LIVES_MAX]; /* by its talker, in each life */
+    atomic_uint reported;
+    _Atomic uint64_t touched_ns[LIVES_MAX]; /* by its talker, in each life */
 };
 
 struct crowd {
@@ -58,8 +58,8 @@ static uint32_t person_index(struct tkw_key key)
     return i;
 }
 
-static void tell_crowd(void *context, const struct tkw_silent *silent,
-                       size_t count)
+static void note_silent(void *context, const struct tkw_idle_key *silent,
+                        size_t count)
 {
     struct crowd *crowd = context;
     uint64_t now = tkw_service_now(crowd->stage.scene.service);
@@ -71,11 +71,12 @@ static void tell_crowd(void *context, const struct tkw_silent *silent,
             return;
         }
         struct person *person = &crowd->people[index];
-        unsigned life = atomic_fetch_add(&person->told, 1) + 1;
+        unsigned life = atomic_fetch_add(&person->reported, 1) + 1;
         is_wrong |= !is_same_key(silent[i].key, person_key(crowd, index));
         is_wrong |= now - silent[i].last_ns < silent[i].limit_ns;
         if (index >= SHARED && life < LIVES_MAX)
-            is_wrong |= silent[i].last_ns < atomic_load(&person->heard[life]);
+            is_wrong |=
+                silent[i].last_ns < atomic_load(&person->touched_ns[life]);
     }
     if (is_wrong)
         atomic_store(&crowd->is_wrong, true);
@@ -98,8 +99,8 @@ static bool touch_person(struct crowd *crowd, uint32_t i, bool has_limit)
     unsigned life =
         atomic_load(&person->added) - atomic_load(&person->forgotten);
     if (life < LIVES_MAX)
-        atomic_store(&person->heard[life], now);
-    struct tkw_silent silent;
+        atomic_store(&person->touched_ns[life], now);
+    struct tkw_idle_key silent;
     return !tkw_monitor_query(monitor, key, &silent) || silent.last_ns >= now;
 }
 
@@ -126,7 +127,7 @@ static void *talk(void *argument)
     return NULL;
 }
 
-static void read_names(void *context, const struct tkw_silent *silent,
+static void read_names(void *context, const struct tkw_idle_key *silent,
                        size_t count)
 {
     struct crowd *crowd = context;
@@ -142,8 +143,8 @@ static void *audit(void *argument)
 {
     struct crowd *crowd = argument;
     while (!atomic_load(&crowd->is_over)) {
-        struct tkw_idle_figures f = tkw_monitor_counters(crowd->stage.monitor);
-        if (f.added != f.forgotten + f.expired + f.keys || f.keys > KEYS)
+        struct tkw_idle_stats f = tkw_monitor_read_stats(crowd->stage.monitor);
+        if (f.added != f.forgotten + f.silent + f.keys || f.keys > KEYS)
             atomic_store(&crowd->is_wrong, true);
         tkw_monitor_walk(crowd->stage.monitor, read_names, crowd);
     }
@@ -155,7 +156,7 @@ static void open_crowd(struct crowd *crowd, uint32_t workers)
     memset(crowd, 0, sizeof *crowd);
     stage_set(&crowd->stage, (struct tkw_service_config){.workers = workers});
     struct tkw_monitor_config config = stage_config(&crowd->stage);
-    config.on_silent = tell_crowd;
+    config.on_silent = note_silent;
     config.context = crowd;
     config.shards = 3;
     stage_open_monitor(&crowd->stage, config);
@@ -167,28 +168,28 @@ static void open_crowd(struct crowd *crowd, uint32_t workers)
    was told once for each time it was added and not forgotten. */
 static void settle_accounts(struct crowd *crowd)
 {
-    struct tkw_idle_figures f;
-    struct tkw_idle_figures sum = {.keys = 0};
-    tkw_hand_turn(crowd->stage.scene.hand, 3 * LIMIT);
+    struct tkw_idle_stats f;
+    struct tkw_idle_stats sum = {.keys = 0};
+    tkw_manual_clock_advance(crowd->stage.scene.manual, 3 * LIMIT);
     do {
-        tkw_hand_settle(crowd->stage.scene.hand);
-        f = tkw_monitor_counters(crowd->stage.monitor);
+        tkw_manual_clock_settle(crowd->stage.scene.manual);
+        f = tkw_monitor_read_stats(crowd->stage.monitor);
     } while (f.keys > 0);
     assert_int_equal(tkw_monitor_close(crowd->stage.monitor), 0);
     for (size_t i = 0; i < KEYS; i++) {
         struct person *person = &crowd->people[i];
         assert_int_equal(atomic_load(&person->added),
                          atomic_load(&person->forgotten) +
-                             atomic_load(&person->told));
+                             atomic_load(&person->reported));
         sum.added += atomic_load(&person->added);
         sum.forgotten += atomic_load(&person->forgotten);
-        sum.expired += atomic_load(&person->told);
+        sum.silent += atomic_load(&person->reported);
     }
     assert_int_equal(f.added, sum.added);
     assert_int_equal(f.forgotten, sum.forgotten);
-    assert_int_equal(f.expired, sum.expired);
+    assert_int_equal(f.silent, sum.silent);
     assert_true(sum.forgotten > OPS / 100);
-    assert_true(sum.expired > KEYS);
+    assert_true(sum.silent > KEYS);
     assert_false(atomic_load(&crowd->is_wrong));
 }
 
@@ -208,7 +209,7 @@ static void every_key_is_accounted_for(void **state)
             threads[i] = thread_start(talk, &talkers[i]);
         }
         for (unsigned turn = 0; turn < TURNS; turn++) {
-            tkw_hand_turn(crowd.stage.scene.hand, 37);
+            tkw_manual_clock_advance(crowd.stage.scene.manual, 37);
             atomic_store(&crowd.turns, turn);
             while (atomic_load(&crowd.ops) < turn * (TALKERS * OPS / TURNS))
                 sched_yield();
@@ -225,7 +226,7 @@ static void every_key_is_accounted_for(void **state)
 
 /* While the service looks at one key, another is added that is to be told
    sooner than all others: the service must hear of it, whoever comes first. */
-static void a_key_added_while_others_are_told_is_not_late(void **state)
+static void a_key_added_while_others_are_reported_is_not_late(void **state)
 {
     (void)state;
     struct stage stage;
@@ -237,13 +238,13 @@ static void a_key_added_while_others_are_told_is_not_late(void **state)
         stage_go(&stage, at);
         stage_add(&stage, 0, 2);
         tkw_monitor_touch_limit(monitor, mixed_key(1), 5 * LIMIT);
-        tkw_hand_set(stage.scene.hand, START + at + LIMIT);
+        tkw_manual_clock_set(stage.scene.manual, START + at + LIMIT);
         for (uint64_t i = 0; i < round % 64; i++)
             sched_yield();
         assert_int_equal(tkw_monitor_touch_limit(monitor, mixed_key(2), TICK),
                          1);
-        tkw_hand_set(stage.scene.hand, START + at + LIMIT + TICK);
-        tkw_hand_settle(stage.scene.hand);
+        tkw_manual_clock_set(stage.scene.manual, START + at + LIMIT + TICK);
+        tkw_manual_clock_settle(stage.scene.manual);
         assert_false(tkw_monitor_query(monitor, mixed_key(0), NULL));
         assert_false(tkw_monitor_query(monitor, mixed_key(2), NULL));
         stage_go(&stage, at + 5 * LIMIT);
@@ -309,10 +310,11 @@ static void the_driver_sleeps_while_nobody_can_fall_silent(void **state)
     assert_int_equal(
         tkw_monitor_touch_limit(stage.monitor, mixed_key(0), TKW_NO_LIMIT), 1);
     stage_go(&stage, 1);
-    uint64_t before = tkw_service_counters(stage.scene.service).wakeups;
+    uint64_t before = tkw_service_read_stats(stage.scene.service).wakeups;
     for (uint64_t second = 1; second <= 3600; second++)
         stage_go(&stage, second * TKW_SECOND);
-    assert_int_equal(tkw_service_counters(stage.scene.service).wakeups, before);
+    assert_int_equal(tkw_service_read_stats(stage.scene.service).wakeups,
+                     before);
     stage_add(&stage, 1, 1);
     assert_int_equal(stage_go(&stage, 3600 * TKW_SECOND + LIMIT), 1);
     stage_close(&stage);
@@ -352,7 +354,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_is_accounted_for),
-        cmocka_unit_test(a_key_added_while_others_are_told_is_not_late),
+        cmocka_unit_test(a_key_added_while_others_are_reported_is_not_late),
         cmocka_unit_test(the_most_keys_are_exact_among_threads),
         cmocka_unit_test(the_driver_sleeps_while_nobody_can_fall_silent),
         cmocka_unit_test(by_submit_a_touch_still_counts),

@@ -7,28 +7,28 @@
 struct walker {
     struct tkw_monitor *monitor;
     uint64_t next; /* the number of a key that is not held */
-    size_t told;
+    size_t visited;
     int answer;
 };
 
 /* For each key that is told, add one and forget it. */
-static void replace(void *context, const struct tkw_silent *silent,
+static void replace(void *context, const struct tkw_idle_key *silent,
                     size_t count)
 {
     struct walker *walker = context;
-    for (size_t i = 0; i < count && walker->told < 100000; i++) {
-        walker->told++;
+    for (size_t i = 0; i < count && walker->visited < 100000; i++) {
+        walker->visited++;
         tkw_monitor_touch(walker->monitor, tkw_key_number(walker->next++));
         tkw_monitor_forget(walker->monitor, silent[i].key);
     }
 }
 
-static void add(void *context, const struct tkw_silent *silent, size_t count)
+static void add(void *context, const struct tkw_idle_key *silent, size_t count)
 {
     struct walker *walker = context;
     (void)silent;
-    for (size_t i = 0; i < count && walker->told < 100000; i++) {
-        walker->told++;
+    for (size_t i = 0; i < count && walker->visited < 100000; i++) {
+        walker->visited++;
         tkw_monitor_touch(walker->monitor, tkw_key_number(walker->next++));
     }
 }
@@ -44,10 +44,10 @@ static void a_walk_that_adds_keys_comes_to_its_end(void **state)
         stage_add(&stage, 0, 1000);
         struct walker walker = {.monitor = stage.monitor, .next = 1 << 20};
         tkw_monitor_walk(stage.monitor, each[i], &walker);
-        assert_true(walker.told >= 1000);
-        assert_true(walker.told <= 20000);
+        assert_true(walker.visited >= 1000);
+        assert_true(walker.visited <= 20000);
         assert_int_equal(tkw_monitor_count(stage.monitor),
-                         i == 0 ? 1000 : 1000 + walker.told);
+                         i == 0 ? 1000 : 1000 + walker.visited);
         stage_close(&stage);
     }
 }
@@ -61,16 +61,16 @@ static void a_walk_through_a_tracker_comes_to_its_end(void **state)
     for (uint64_t i = 0; i < 100; i++)
         idle_add(idle, tkw_key_number(i), 0);
     struct tkw_idle_cursor walk = {0};
-    uint64_t told = 0;
-    for (struct tkw_silent one; tkw_idle_walk(idle, &walk, &one); told++)
-        idle_add(idle, tkw_key_number(1000 + told), 0);
-    assert_int_equal(told, 100);
+    uint64_t visited = 0;
+    for (struct tkw_idle_key one; tkw_idle_walk(idle, &walk, &one); visited++)
+        idle_add(idle, tkw_key_number(1000 + visited), 0);
+    assert_int_equal(visited, 100);
     assert_false(
-        tkw_idle_walk(idle, &walk, &(struct tkw_silent){.last_ns = 0}));
+        tkw_idle_walk(idle, &walk, &(struct tkw_idle_key){.last_ns = 0}));
     idle_done(&ledger, idle);
 }
 
-static void try_to_close(void *context, const struct tkw_silent *silent,
+static void try_to_close(void *context, const struct tkw_idle_key *silent,
                          size_t count)
 {
     struct walker *walker = context;
@@ -139,8 +139,8 @@ static void bytes_that_are_handed_out_are_text(void **state)
     struct ledger ledger;
     struct tkw_idle *idle = idle_with(&ledger, 1, 1000);
     idle_add(idle, tkw_key_bytes("alice and bob", 5), 0);
-    struct tkw_silent silent;
-    while (tkw_idle_expired(idle, &silent, 1, 2000) == 0)
+    struct tkw_idle_key silent;
+    while (tkw_idle_pop_silent(idle, &silent, 1, 2000) == 0)
         continue;
     assert_int_equal(silent.key.number, 5);
     assert_string_equal((const char *)silent.key.bytes, "alice");
@@ -158,10 +158,10 @@ static void at_the_end_of_time_only_the_silent_are_found(void **state)
     idle_add(idle, tkw_key_number(2), UINT64_MAX - 10);
     assert_int_equal(
         tkw_idle_touch_limit(idle, tkw_key_number(3), TKW_NO_LIMIT, 0), 1);
-    struct tkw_silent silent[4];
+    struct tkw_idle_key silent[4];
     size_t found = 0;
     for (int i = 0; i < 1000; i++)
-        found += tkw_idle_expired(idle, silent, 4, UINT64_MAX);
+        found += tkw_idle_pop_silent(idle, silent, 4, UINT64_MAX);
     assert_int_equal(found, 1);
     assert_int_equal(tkw_idle_count(idle), 2);
     idle_done(&ledger, idle);

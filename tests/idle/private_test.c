@@ -28,19 +28,20 @@ static void check_sees_what_is_wrong(void **state)
 
     /* The table. */
     idle->table.count++;
-    assert_false(tkw_idle_check(idle));
+    ASSERT_BROKEN(idle, idle, "number of keys of the table is 3, expected 2");
     idle->table.count--;
 
     /* Somebody else's timer, or none, or one that comes too late. */
     uint64_t timer = one->value[IDLE_TIMER];
     one->value[IDLE_TIMER] = two->value[IDLE_TIMER];
-    assert_false(tkw_idle_check(idle));
+    ASSERT_BROKEN(idle, idle, "the timer of a key is that of another");
     one->value[IDLE_TIMER] = 0;
-    assert_false(tkw_idle_check(idle));
+    ASSERT_BROKEN(idle, idle, "a key has no armed timer");
     one->value[IDLE_TIMER] = timer;
     uint64_t last = two->value[IDLE_LAST];
     two->value[IDLE_LAST] = 0;
-    assert_false(tkw_idle_check(idle));
+    ASSERT_BROKEN(idle, idle,
+                  "deadline of a key's timer is 310, expected at most 300");
     two->value[IDLE_LAST] = last;
     assert_true(tkw_idle_check(idle));
 
@@ -49,14 +50,15 @@ static void check_sees_what_is_wrong(void **state)
     assert_int_equal(
         tkw_pool_arm(idle->pool, &spare, 1000, (struct tkw_user){.word = 3}),
         0);
-    assert_false(tkw_idle_check(idle));
+    ASSERT_BROKEN(idle, idle,
+                  "number of timers of the tracker is 3, expected 2");
     assert_true(tkw_pool_cancel(idle->pool, timer));
-    assert_false(tkw_idle_check(idle));
+    ASSERT_BROKEN(idle, idle, "a key has no armed timer");
     assert_true(tkw_pool_cancel(idle->pool, spare));
 
     /* The pool. */
     pool_set_broken(idle->pool, true);
-    assert_false(tkw_idle_check(idle));
+    ASSERT_BROKEN(idle, idle, "number of entries is 4, expected 3");
     pool_set_broken(idle->pool, false);
     tkw_idle_close(idle); /* beyond repair, but not beyond closing */
     assert_int_equal(ledger.blocks, 0);
@@ -68,10 +70,10 @@ static void a_ready_key_is_sound(void **state)
     (void)state;
     struct ledger ledger;
     struct tkw_idle *idle = idle_of(&ledger, (struct tkw_idle_config){0});
-    struct tkw_silent silent[1];
+    struct tkw_idle_key silent[1];
     for (uint64_t i = 0; i < 3; i++)
         assert_int_equal(tkw_idle_touch(idle, tkw_key_number(i), 0), 1);
-    while (tkw_idle_expired(idle, silent, 1, TKW_SECOND * 31) == 0)
+    while (tkw_idle_pop_silent(idle, silent, 1, TKW_SECOND * 31) == 0)
         continue;
     assert_int_equal(tkw_idle_count(idle), 2);
     assert_true(tkw_idle_check(idle));
@@ -98,7 +100,8 @@ static void bytes_stay_until_the_last_walk_is_over(void **state)
     idle_done(&ledger, idle);
 }
 
-static void ignore(void *context, const struct tkw_silent *silent, size_t count)
+static void ignore(void *context, const struct tkw_idle_key *silent,
+                   size_t count)
 {
     (void)context;
     (void)silent;
@@ -141,7 +144,7 @@ static void without_memory_a_limit_is_not_shortened(void **state)
     assert_int_equal(answer, -ENOMEM);
     answer = tkw_idle_touch_limit(idle, key, limit - TKW_SECOND, 5);
     assert_int_equal(answer, -ENOMEM);
-    struct tkw_silent silent;
+    struct tkw_idle_key silent;
     assert_true(tkw_idle_query(idle, key, &silent));
     assert_int_equal(silent.limit_ns, limit);
     assert_true(tkw_idle_check(idle));
@@ -150,11 +153,11 @@ static void without_memory_a_limit_is_not_shortened(void **state)
     uint64_t due = silent.last_ns + silent.limit_ns;
     size_t found = 0;
     do
-        found += tkw_idle_expired(idle, &silent, 1, due - 1);
+        found += tkw_idle_pop_silent(idle, &silent, 1, due - 1);
     while (tkw_idle_next(idle) <= due - 1);
     assert_int_equal(found, 0);
     do
-        found += tkw_idle_expired(idle, &silent, 1, due + TKW_SECOND);
+        found += tkw_idle_pop_silent(idle, &silent, 1, due + TKW_SECOND);
     while (tkw_idle_next(idle) <= due + TKW_SECOND);
     assert_int_equal(found, 1);
     ledger_relent(&ledger);
@@ -254,7 +257,7 @@ static void a_stopped_service_shortens_no_limit(void **state)
     assert_int_equal(tkw_monitor_touch_limit(monitor, key, TKW_SECOND / 2),
                      -ESHUTDOWN);
     assert_int_equal(tkw_monitor_touch_limit(monitor, key, 2 * TKW_SECOND), 0);
-    struct tkw_silent silent;
+    struct tkw_idle_key silent;
     assert_true(tkw_monitor_query(monitor, key, &silent));
     assert_int_equal(silent.limit_ns, 2 * TKW_SECOND);
     assert_int_equal(tkw_monitor_close(monitor), 0);

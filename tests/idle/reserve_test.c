@@ -12,12 +12,12 @@ enum { KEYS = 300, ROUNDS = 60, BATCH = 7 };
 #define NEAR UINT64_C(100)
 #define FAR UINT64_C(1000000)
 
-static size_t look_until(struct tkw_idle *idle, uint64_t now)
+static size_t pop_until(struct tkw_idle *idle, uint64_t now)
 {
-    struct tkw_silent silent[BATCH];
+    struct tkw_idle_key silent[BATCH];
     size_t found = 0;
     do
-        found += tkw_idle_expired(idle, silent, BATCH, now);
+        found += tkw_idle_pop_silent(idle, silent, BATCH, now);
     while (tkw_idle_next(idle) <= now);
     return found;
 }
@@ -38,14 +38,14 @@ static void survive(struct tkw_idle *idle, struct ledger *ledger,
                                    now + random_below(random, NEAR / 2)),
                     0);
         now += NEAR / 2 + random_below(random, NEAR / 2);
-        assert_int_equal(look_until(idle, now), 0);
+        assert_int_equal(pop_until(idle, now), 0);
     }
     assert_true(tkw_idle_check(idle));
-    assert_int_equal(look_until(idle, now + 2 * NEAR), count);
+    assert_int_equal(pop_until(idle, now + 2 * NEAR), count);
     ledger_relent(ledger);
 }
 
-static void looks_take_no_memory(void **state)
+static void checks_take_no_memory(void **state)
 {
     (void)state;
     uint64_t random = random_seed();
@@ -75,7 +75,7 @@ static void looks_take_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looks_take_no_memory),
+        cmocka_unit_test(checks_take_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

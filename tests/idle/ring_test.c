@@ -22,7 +22,7 @@ static struct tkw_idle *ring_of(struct ledger *ledger, uint32_t slots)
 /* Ask every second until the key is handed out.  Returns when that was. */
 static uint64_t second_of_silence(struct tkw_idle *idle, uint64_t second)
 {
-    struct tkw_silent silent[1];
+    struct tkw_idle_key silent[1];
     while (idle_take(idle, second * TKW_SECOND, silent, 1) == 0) {
         second++;
         assert_true(second < 1000);
@@ -69,7 +69,7 @@ static void the_ring_is_not_early_between_two_ticks(void **state)
 
 /* Half an hour of somebody who is heard of so many times a second.  Returns how
    often the tracker looked. */
-static uint64_t looks_at_a_talker(uint32_t slots, unsigned touches)
+static uint64_t checks_of_a_talker(uint32_t slots, unsigned touches)
 {
     struct ledger ledger;
     struct tkw_idle *idle = ring_of(&ledger, slots);
@@ -80,10 +80,10 @@ static uint64_t looks_at_a_talker(uint32_t slots, unsigned touches)
                          second * TKW_SECOND + i * TKW_SECOND / touches);
         assert_none_silent(idle, (second + 1) * TKW_SECOND);
     }
-    uint64_t looks = tkw_idle_counters(idle).looks;
-    assert_int_equal(tkw_idle_counters(idle).refiles, looks);
+    uint64_t checks = tkw_idle_read_stats(idle).checks;
+    assert_int_equal(tkw_idle_read_stats(idle).refiles, checks);
     idle_done(&ledger, idle);
-    return looks;
+    return checks;
 }
 
 /* Once a second or a hundred times: it is looked at once per limit. */
@@ -92,15 +92,15 @@ static void to_touch_again_in_the_same_second_is_free(void **state)
     (void)state;
     const uint32_t sizes[] = {32, 31, 64, 512};
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-        uint64_t looks = looks_at_a_talker(sizes[i], 1);
-        assert_in_range(looks, 1800 / 31, 1800 / 29 + 1);
-        assert_true(looks_at_a_talker(sizes[i], 2) <= looks);
-        assert_true(looks_at_a_talker(sizes[i], 100) <= looks);
+        uint64_t checks = checks_of_a_talker(sizes[i], 1);
+        assert_in_range(checks, 1800 / 31, 1800 / 29 + 1);
+        assert_true(checks_of_a_talker(sizes[i], 2) <= checks);
+        assert_true(checks_of_a_talker(sizes[i], 100) <= checks);
     }
 }
 
-/* A shorter tick costs wake-ups, not looks. */
-static void a_shorter_tick_costs_no_looks(void **state)
+/* A shorter tick costs wake-ups, not checks. */
+static void a_shorter_tick_costs_no_checks(void **state)
 {
     (void)state;
     for (uint64_t tick = TKW_SECOND; tick >= TKW_MILLISECOND; tick /= 10) {
@@ -111,7 +111,7 @@ static void a_shorter_tick_costs_no_looks(void **state)
             idle_refresh(idle, tkw_key_number(1), now);
             assert_none_silent(idle, now);
         }
-        assert_in_range(tkw_idle_counters(idle).looks, 18, 22);
+        assert_in_range(tkw_idle_read_stats(idle).checks, 18, 22);
         idle_done(&ledger, idle);
     }
 }
@@ -128,7 +128,7 @@ struct server {
 };
 
 /* All packets that have come in by now. */
-static void hear(struct server *server, uint64_t now)
+static void receive(struct server *server, uint64_t now)
 {
     for (size_t i = 0; i < CONNECTIONS; i++) {
         if (server->speaks_at[i] > now)
@@ -151,7 +151,7 @@ static void a_server_of_talkers_loses_none_and_finds_all(void **state)
     const struct tkw_geometry tried[] = {
         {.sizes = {32}, .beyond = TKW_ROUNDS}, {.sizes = {0}}, {.sizes = {20}}};
     static struct server server;
-    static struct tkw_silent silent[CONNECTIONS];
+    static struct tkw_idle_key silent[CONNECTIONS];
     for (size_t s = 0; s < COUNT_OF(tried); s++) {
         struct ledger ledger;
         struct tkw_idle *idle =
@@ -164,11 +164,11 @@ static void a_server_of_talkers_loses_none_and_finds_all(void **state)
                 1 + random_below(&server.seed, 20 * TKW_SECOND);
         uint64_t now = 0;
         for (; now <= 120 * TKW_SECOND; now += TKW_SECOND) {
-            hear(&server, now);
+            receive(&server, now);
             assert_none_silent(idle, now);
         }
         assert_int_equal(tkw_idle_count(idle), CONNECTIONS);
-        assert_true(tkw_idle_counters(idle).looks <= server.packets);
+        assert_true(tkw_idle_read_stats(idle).checks <= server.packets);
         assert_int_equal(idle_take(idle, now + SILENCE, silent, CONNECTIONS),
                          CONNECTIONS);
         for (size_t i = 0; i < CONNECTIONS; i++)
@@ -182,12 +182,12 @@ enum { KEYS = 200 };
 
 /* A story of 200 seconds: keys come, are heard of, and fall silent, at times
    that go to `ends`.  Returns how many did. */
-static size_t tell_story(struct tkw_idle *idle, uint64_t *ends)
+static size_t run_story(struct tkw_idle *idle, uint64_t *ends)
 {
     uint64_t seed = 5;
     size_t found = 0;
     for (uint64_t second = 0; second < 200; second++) {
-        struct tkw_silent silent[KEYS];
+        struct tkw_idle_key silent[KEYS];
         uint64_t now = second * TKW_SECOND;
         size_t count = idle_take(idle, now, silent, KEYS);
         for (size_t i = 0; i < count; i++)
@@ -211,7 +211,7 @@ static void the_geometry_does_not_matter(void **state)
             &ledger, (struct tkw_idle_config){.limit_ns = SILENCE,
                                               .tick_ns = TKW_SECOND,
                                               .geometry = pool_shapes[s]});
-        assert_in_range(tell_story(idle, ends[s]), KEYS / 2, KEYS);
+        assert_in_range(run_story(idle, ends[s]), KEYS / 2, KEYS);
         assert_memory_equal(ends[s], ends[0], sizeof ends[0]);
         idle_done(&ledger, idle);
     }
@@ -223,7 +223,7 @@ int main(void)
         cmocka_unit_test(the_ring_is_never_early_and_at_most_a_tick_late),
         cmocka_unit_test(the_ring_is_not_early_between_two_ticks),
         cmocka_unit_test(to_touch_again_in_the_same_second_is_free),
-        cmocka_unit_test(a_shorter_tick_costs_no_looks),
+        cmocka_unit_test(a_shorter_tick_costs_no_checks),
         cmocka_unit_test(a_server_of_talkers_loses_none_and_finds_all),
         cmocka_unit_test(the_geometry_does_not_matter),
     };

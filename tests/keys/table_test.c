@@ -30,6 +30,12 @@ static struct tkw_key key_of(bool is_text, unsigned number, char *text)
     return tkw_key_text(text);
 }
 
+static void assert_table_sound(const struct table *table)
+{
+    struct tkw_fault fault;
+    assert_false(tkw__table_find_fault(table, &fault));
+}
+
 static void bench_open(struct bench *bench)
 {
     *bench = (struct bench){.count = 0};
@@ -47,7 +53,7 @@ static void bench_close(struct bench *bench)
     assert_int_equal(bench->ledger.bytes, 0);
 }
 
-static struct table_slot *look_up(struct bench *bench, struct tkw_key key)
+static struct table_slot *find_slot(struct bench *bench, struct tkw_key key)
 {
     return table_find(&bench->table, key, table_hash(&bench->table, key));
 }
@@ -63,7 +69,7 @@ static int insert(struct bench *bench, bool is_text, unsigned number,
                                   table_hash(&bench->table, key));
     if (error != 0)
         return error;
-    assert_ptr_equal(slot, look_up(bench, key));
+    assert_ptr_equal(slot, find_slot(bench, key));
     assert_int_equal(slot->value[0], 0);
     slot->value[0] = value;
     slot_set_extra(slot, value + 1);
@@ -90,11 +96,11 @@ static void take_out(struct bench *bench, bool is_text, unsigned number)
 static void assert_as_noted(struct bench *bench)
 {
     assert_int_equal(bench->table.count, bench->count);
-    assert_true(tkw__table_check(&bench->table));
+    assert_table_sound(&bench->table);
     for (unsigned i = 0; i < 2 * KEYS; i++) {
         char text[TEXT_MAX];
         struct tkw_key key = key_of(i % 2, i / 2, text);
-        const struct table_slot *slot = look_up(bench, key);
+        const struct table_slot *slot = find_slot(bench, key);
         uint64_t value = bench->value[i % 2][i / 2];
         assert_int_equal(slot != NULL, value != 0);
         if (slot == NULL)
@@ -167,21 +173,21 @@ static void tells_keys_apart(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(keys); i++) {
         struct table_slot *slot;
-        assert_null(look_up(&bench, keys[i]));
+        assert_null(find_slot(&bench, keys[i]));
         assert_int_equal(tkw__table_insert(&bench.table, &slot, keys[i],
                                            table_hash(&bench.table, keys[i])),
                          0);
         slot->value[0] = i;
     }
     for (size_t i = 0; i < COUNT_OF(keys); i++) {
-        assert_int_equal(look_up(&bench, keys[i])->value[0], i);
-        struct tkw_key told = slot_key(look_up(&bench, keys[i]));
-        assert_int_equal(told.number, keys[i].number);
-        assert_int_equal(told.bytes != NULL, keys[i].bytes != NULL);
-        assert_ptr_not_equal(told.bytes, i > 1 ? keys[i].bytes : "");
+        assert_int_equal(find_slot(&bench, keys[i])->value[0], i);
+        struct tkw_key stored = slot_key(find_slot(&bench, keys[i]));
+        assert_int_equal(stored.number, keys[i].number);
+        assert_int_equal(stored.bytes != NULL, keys[i].bytes != NULL);
+        assert_ptr_not_equal(stored.bytes, i > 1 ? keys[i].bytes : "");
     }
-    assert_ptr_equal(look_up(&bench, tkw_key_bytes("", 0)),
-                     look_up(&bench, tkw_key_bytes(NULL, 0)));
+    assert_ptr_equal(find_slot(&bench, tkw_key_bytes("", 0)),
+                     find_slot(&bench, tkw_key_bytes(NULL, 0)));
     bench_close(&bench);
 }
 
@@ -269,7 +275,19 @@ static void open_fails_without_memory(void **state)
     }
 }
 
-/* What check() is for: it says no to a table that is not as it must be. */
+/* Set a field to a wrong value, and assert how the fault is described. */
+#define ASSERT_TABLE_SEEN(table, field, wrong, ...)              \
+    do {                                                         \
+        __typeof__(field) right = (field);                       \
+        struct tkw_fault found_fault;                            \
+        (field) = (wrong);                                       \
+        assert_true(tkw__table_find_fault(table, &found_fault)); \
+        ASSERT_FAULT(&found_fault, __VA_ARGS__);                 \
+        (field) = right;                                         \
+        assert_table_sound(table);                               \
+    } while (0)
+
+/* A table with a broken invariant is seen, and the fault described. */
 static void check_sees_what_is_wrong(void **state)
 {
     (void)state;
@@ -278,35 +296,38 @@ static void check_sees_what_is_wrong(void **state)
     (void)insert(&bench, false, 1, 1);
     (void)insert(&bench, true, 2, 2);
     struct table *table = &bench.table;
-    struct table_slot *number = look_up(&bench, tkw_key_number(1));
-    assert_true(tkw__table_check(table));
+    struct table_slot *number = find_slot(&bench, tkw_key_number(1));
+    struct table_segment *segment = table->directory[0];
+    assert_table_sound(table);
 
-    table->count++;
-    assert_false(tkw__table_check(table));
-    table->count--;
-
-    number->key++;
-    assert_false(tkw__table_check(table));
-    number->key--;
-
-    table->directory[0]->used++;
-    assert_false(tkw__table_check(table));
-    table->directory[0]->used = TKW_TABLE_SLOTS;
-    assert_false(tkw__table_check(table));
-    table->directory[0]->used = 2;
-
-    table->directory[0]->depth++;
-    assert_false(tkw__table_check(table));
-    table->directory[0]->depth--;
+    ASSERT_TABLE_SEEN(table, table->count, 3,
+                      "number of keys of the table is 3, expected 2");
+    ASSERT_TABLE_SEEN(table, number->key, number->key + 1,
+                      "a key is not where a search looks for it");
+    ASSERT_TABLE_SEEN(table, segment->used, 3,
+                      "number of keys of a table's segment is 3, expected 2");
+    ASSERT_TABLE_SEEN(
+        table, segment->used, TKW_TABLE_SLOTS,
+        "number of keys of a table's segment is %d, expected at most %d",
+        TKW_TABLE_SLOTS, TKW_TABLE_SLOTS - 1);
+    ASSERT_TABLE_SEEN(table, segment->depth, segment->depth + 1,
+                      "depth of a table's segment is %" PRIu32
+                      ", expected at most %" PRIu32,
+                      table->depth + 1, table->depth);
 
     uint64_t cursor = 0;
     struct table_slot *text = tkw__table_next(table, &cursor);
     if (!slot_is_bytes(text))
         text = tkw__table_next(table, &cursor);
-    slot_bytes(text)->bytes[0] ^= 1;
-    assert_false(tkw__table_check(table));
-    slot_bytes(text)->bytes[0] ^= 1;
-    assert_true(tkw__table_check(table));
+    struct tkw_key key = slot_key(text);
+    uint64_t hash = table_hash(table, key);
+    unsigned char *bytes = slot_bytes(text)->bytes;
+    bytes[0] ^= 1;
+    uint64_t other = table_hash(table, key);
+    bytes[0] ^= 1;
+    ASSERT_TABLE_SEEN(table, bytes[0], bytes[0] ^ 1,
+                      "hash of a key is %" PRIu64 ", expected %" PRIu64, hash,
+                      other);
     bench_close(&bench);
 }
 

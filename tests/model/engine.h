@@ -116,7 +116,8 @@ struct engine {
     tkw_tick (*next)(void *self);
     tkw_tick (*now)(void *self);
     size_t (*count)(void *self);
-    bool (*check)(void *self);
+    /* Returns whether an invariant is broken, and describes it in `*fault`. */
+    bool (*find_fault)(void *self, struct tkw_fault *fault);
     struct work (*work)(void *self);
     uint32_t (*level_count)(void *self);
     uint32_t (*slot_count)(void *self);
@@ -143,6 +144,12 @@ extern const struct engine engine_pool_tiny;
 extern const struct engine engine_pool_tiny_oom;
 extern const struct engine_text engine_pool_text;
 extern const struct engine_text engine_pool_oom_text;
+
+/* The pool with payload, with too little memory.  The second one is for a
+ * program whose pool is built with constants for toys. */
+extern const struct engine engine_pool_payload;
+extern const struct engine engine_pool_tiny_payload;
+extern const struct engine_text engine_payload_text;
 
 /* Engines with a bug each, to see that it is found; NULL past the last. */
 const struct engine *engine_broken(size_t index);

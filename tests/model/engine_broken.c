@@ -14,6 +14,7 @@ struct broken {
     uint64_t held;  /* order: popped, but handed out one place later */
     uint64_t freed; /* stale: cancelled last, its place to be used again */
     uint64_t lies;
+    bool is_faulty; /* check: an invariant is broken */
     uint64_t timer_count;
     struct {
         tkw_tick deadline;
@@ -149,11 +150,15 @@ static size_t count(void *engine)
     return self->sound->count(self->inner) + (self->held != NO_TIMER);
 }
 
-static bool check(void *engine)
+static bool find_fault(void *engine, struct tkw_fault *fault)
 {
     struct broken *self = engine;
 
-    return self->sound->check(self->inner);
+    if (!self->is_faulty)
+        return self->sound->find_fault(self->inner, fault);
+    *fault = (struct tkw_fault){
+        .what = "planted number", .level = 2, .slot = 17, .found = 3};
+    return true;
 }
 
 static struct work work(void *engine)
@@ -297,10 +302,19 @@ static bool cancel_stale(void *engine, uint64_t id)
     return is_cancelled;
 }
 
+/* An invariant is broken by arming. */
+static void arm_breaking(void *engine, uint64_t id, tkw_tick deadline)
+{
+    struct broken *self = engine;
+
+    self->is_faulty = true;
+    arm(engine, id, deadline);
+}
+
 /* All that no lie replaces. */
-#define HONEST                                                  \
-    .free = unmake, .postpone = postpone, .is_armed = is_armed, \
-    .drain = drain, .now = now, .count = count, .check = check, \
+#define HONEST                                                            \
+    .free = unmake, .postpone = postpone, .is_armed = is_armed,           \
+    .drain = drain, .now = now, .count = count, .find_fault = find_fault, \
     .level_count = level_count, .slot_count = slot_count, .walk = walk
 
 #define ENGINE(name_, arm_, cancel_, advance_, pop_, next_, work_) \
@@ -326,6 +340,7 @@ static const struct engine engines[] = {
     ENGINE("broken-next", arm, cancel, advance, pop, next_late, work),
     ENGINE("broken-advance", arm, cancel, advance_short, pop, next, work),
     ENGINE("broken-work", arm, cancel, advance, pop, next, work_more),
+    ENGINE("broken-check", arm_breaking, cancel, advance, pop, next, work),
     ENGINE("broken-crash", arm, cancel, advance, pop_crashing, next, work),
     ENGINE("broken-hang", arm, cancel_hanging, advance, pop, next, work),
     POOL("broken-pool-order", arm, cancel, pop_swapped),

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-struct work common_work(const struct tkw_wheel_figures *counters)
+struct work common_work(const struct tkw_wheel_stats *counters)
 {
     return (struct work){
         .armed = counters->armed,

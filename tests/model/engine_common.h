@@ -8,13 +8,13 @@
 
 #include "engine.h"
 
-struct work common_work(const struct tkw_wheel_figures *counters);
+struct work common_work(const struct tkw_wheel_stats *counters);
 
 /* "struct tkw_geometry geometry = ...;", for a reproducer. */
 void common_write_geometry(FILE *out, const struct tkw_geometry *geometry);
 
 /*
- * "COUNTERS.falls", COUNTERS being a call like "tkw_wheel_counters(wheel)";
+ * "COUNTERS.falls", COUNTERS being a call like "tkw_wheel_read_stats(wheel)";
  * also the sum that is CALL_MOVES.
  */
 void common_write_counter(FILE *out, const char *counters, enum call_kind kind);

@@ -118,7 +118,7 @@ static void insist(struct pool_engine *self, uint64_t id, tkw_tick deadline,
     uint64_t failures = memory->failures;
 
     if (self->is_oom) {
-        struct pooled_view view = pooled_look(self);
+        struct pooled_view view = pooled_view_of(self);
         bool is_reserved = self->reserved > 0;
 
         self->reserved -= is_reserved;
@@ -131,7 +131,7 @@ static void insist(struct pool_engine *self, uint64_t id, tkw_tick deadline,
         DEMAND(memory->failures > failures);
         pooled_verify_refused(self, view);
         DEMAND(pooled_fits(self->timers[id].fate, pooled_query(self, id)));
-        DEMAND(tkw_pool_check(self->pool));
+        pooled_verify_sound(self);
     }
     memory->mode = MEMORY_PLENTY;
     DEMAND(try(self, id, deadline) == 0);
@@ -141,7 +141,7 @@ static void insist(struct pool_engine *self, uint64_t id, tkw_tick deadline,
 /* Now and then the next few armings must do without any memory. */
 static void reserve(struct pool_engine *self)
 {
-    struct pooled_view view = pooled_look(self);
+    struct pooled_view view = pooled_view_of(self);
     size_t n = 1 + self->arms / 32 % 8;
 
     self->memory.mode = MEMORY_SCARCE;
@@ -162,7 +162,7 @@ static bool cancel(void *engine, uint64_t id)
     if (was_armed)
         pooled_end(self, id, FATE_CANCELLED);
     else if (timer->fate == FATE_KEPT)
-        pooled_end(self, id, FATE_LET_GO);
+        pooled_end(self, id, FATE_RELEASED);
     return was_armed;
 }
 
@@ -213,55 +213,55 @@ static bool advance(void *engine, tkw_tick to, size_t budget)
 }
 
 /* The number of a timer that was handed out. */
-static uint64_t take(struct pool_engine *self, const struct tkw_shot *shot,
-                     enum fate fate)
+static uint64_t take(struct pool_engine *self,
+                     const struct tkw_pool_timer *popped, enum fate fate)
 {
-    pooled_verify_shot(self, shot);
-    pooled_end(self, shot->user.word, fate);
-    return shot->user.word;
+    pooled_verify_shot(self, popped);
+    pooled_end(self, popped->user.word, fate);
+    return popped->user.word;
 }
 
 /* By turns, in all the ways there are. */
 static uint64_t pop(void *engine)
 {
     struct pool_engine *self = engine;
-    struct tkw_shot shot;
+    struct tkw_pool_timer popped;
     bool is_popped = false;
     enum fate fate = FATE_DONE;
 
     switch (self->pops++ % 3) {
     case 0:
-        is_popped = tkw_pool_pop(self->pool, &shot);
+        is_popped = tkw_pool_pop(self->pool, &popped);
         break;
     case 1:
-        is_popped = tkw_pool_pop_keep(self->pool, &shot);
+        is_popped = tkw_pool_pop_keep(self->pool, &popped);
         fate = FATE_KEPT;
         break;
     default:
-        is_popped = tkw_pool_pop_many(self->pool, &shot, 1) == 1;
+        is_popped = tkw_pool_pop_many(self->pool, &popped, 1) == 1;
         break;
     }
-    return is_popped ? take(self, &shot, fate) : NO_TIMER;
+    return is_popped ? take(self, &popped, fate) : NO_TIMER;
 }
 
 static uint64_t pop_due(void *engine)
 {
     struct pool_engine *self = engine;
-    struct tkw_shot shot;
+    struct tkw_pool_timer popped;
 
-    if (tkw_pool_pop_due(self->pool, &shot, 1) == 0)
+    if (tkw_pool_pop_due(self->pool, &popped, 1) == 0)
         return NO_TIMER;
-    return take(self, &shot, FATE_DONE);
+    return take(self, &popped, FATE_DONE);
 }
 
 static uint64_t drain(void *engine)
 {
     struct pool_engine *self = engine;
-    struct tkw_shot shot;
+    struct tkw_pool_timer popped;
 
-    if (!tkw_pool_drain(self->pool, &shot))
+    if (!tkw_pool_drain(self->pool, &popped))
         return NO_TIMER;
-    return take(self, &shot, FATE_DONE);
+    return take(self, &popped, FATE_DONE);
 }
 
 static tkw_tick next(void *engine)
@@ -285,17 +285,17 @@ static size_t count(void *engine)
     return tkw_pool_count(self->pool);
 }
 
-static bool check(void *engine)
+static bool find_fault(void *engine, struct tkw_fault *fault)
 {
     struct pool_engine *self = engine;
 
-    return tkw_pool_check(self->pool);
+    return tkw_pool_find_fault(self->pool, fault);
 }
 
 static struct work work(void *engine)
 {
     struct pool_engine *self = engine;
-    struct tkw_pool_figures counters = tkw_pool_counters(self->pool);
+    struct tkw_pool_stats counters = tkw_pool_read_stats(self->pool);
     struct work work = common_work(&counters.work);
 
     DEMAND(counters.dead <= counters.entries);
@@ -326,10 +326,11 @@ static size_t walk(void *engine, uint64_t divisor, uint64_t *ids)
     struct tkw_pool_cursor state = {0};
     size_t visited = 0;
 
-    for (struct tkw_shot shot; visited <= self->timer_count &&
-                               tkw_pool_walk(self->pool, &state, &shot);) {
-        pooled_verify_shot(self, &shot);
-        ids[visited] = shot.user.word;
+    for (struct tkw_pool_timer popped;
+         visited <= self->timer_count &&
+         tkw_pool_walk(self->pool, &state, &popped);) {
+        pooled_verify_shot(self, &popped);
+        ids[visited] = popped.user.word;
         if (divisor != 0 && ids[visited] % divisor == 0)
             cancel(self, ids[visited]);
         visited++;
@@ -341,9 +342,9 @@ static size_t walk(void *engine, uint64_t divisor, uint64_t *ids)
 #define POOL                                                                  \
     .free = unmake, .arm = arm, .postpone = postpone, .cancel = cancel,       \
     .is_armed = is_armed, .advance = advance, .pop = pop, .pop_due = pop_due, \
-    .drain = drain, .next = next, .now = now, .count = count, .check = check, \
-    .work = work, .level_count = level_count, .slot_count = slot_count,       \
-    .walk = walk
+    .drain = drain, .next = next, .now = now, .count = count,                 \
+    .find_fault = find_fault, .work = work, .level_count = level_count,       \
+    .slot_count = slot_count, .walk = walk
 
 const struct engine engine_pool = {
     .name = "pool",

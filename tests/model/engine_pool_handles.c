@@ -13,6 +13,18 @@ void pooled_fail(const char *what, const char *file, int line)
     abort();
 }
 
+void pooled_verify_sound(const struct pool_engine *self)
+{
+    struct tkw_fault fault;
+    char text[TKW_FAULT_TEXT_MAX];
+
+    if (!tkw_pool_find_fault(self->pool, &fault))
+        return;
+    tkw_fault_describe(&fault, text, sizeof text);
+    fprintf(stderr, "the pool is broken: %s\n", text);
+    abort();
+}
+
 static bool is_live(enum tkw_state state)
 {
     return state == TKW_PENDING || state == TKW_READY || state == TKW_KEPT;
@@ -27,7 +39,7 @@ bool pooled_fits(enum fate fate, enum tkw_state state)
         return state == TKW_PENDING || state == TKW_READY;
     case FATE_KEPT:
         return state == TKW_KEPT;
-    case FATE_LET_GO:
+    case FATE_RELEASED:
         return !is_live(state);
     case FATE_CANCELLED:
         return state == TKW_CANCELLED || state == TKW_STALE;
@@ -38,24 +50,24 @@ bool pooled_fits(enum fate fate, enum tkw_state state)
 }
 
 void pooled_verify_shot(const struct pool_engine *self,
-                        const struct tkw_shot *shot)
+                        const struct tkw_pool_timer *popped)
 {
-    DEMAND(shot->user.word < self->timer_count);
-    const struct pooled *timer = &self->timers[shot->user.word];
+    DEMAND(popped->user.word < self->timer_count);
+    const struct pooled *timer = &self->timers[popped->user.word];
 
-    DEMAND(shot->user.pointer == timer);
-    DEMAND(shot->handle == timer->handle);
-    DEMAND(shot->deadline == timer->deadline);
+    DEMAND(popped->user.pointer == timer);
+    DEMAND(popped->handle == timer->handle);
+    DEMAND(popped->deadline == timer->deadline);
 }
 
 enum tkw_state pooled_query(struct pool_engine *self, uint64_t id)
 {
     const struct pooled *timer = &self->timers[id];
-    struct tkw_shot shot;
-    enum tkw_state state = tkw_pool_query(self->pool, timer->handle, &shot);
+    struct tkw_pool_timer popped;
+    enum tkw_state state = tkw_pool_query(self->pool, timer->handle, &popped);
 
     if (is_live(state))
-        pooled_verify_shot(self, &shot);
+        pooled_verify_shot(self, &popped);
     if (state == TKW_PENDING || state == TKW_READY) {
         bool is_due = timer->deadline != TKW_NEVER &&
                       timer->deadline <= tkw_pool_now(self->pool);
@@ -64,17 +76,17 @@ enum tkw_state pooled_query(struct pool_engine *self, uint64_t id)
     return state;
 }
 
-struct pooled_view pooled_look(const struct pool_engine *self)
+struct pooled_view pooled_view_of(const struct pool_engine *self)
 {
     return (struct pooled_view){
         tkw_pool_count(self->pool), tkw_pool_next(self->pool),
-        tkw_pool_now(self->pool), tkw_pool_counters(self->pool)};
+        tkw_pool_now(self->pool), tkw_pool_read_stats(self->pool)};
 }
 
 void pooled_verify_unchanged(const struct pool_engine *self,
                              struct pooled_view view)
 {
-    struct pooled_view after = pooled_look(self);
+    struct pooled_view after = pooled_view_of(self);
 
     DEMAND(after.count == view.count);
     DEMAND(after.next == view.next);
@@ -92,7 +104,7 @@ void pooled_verify_unchanged(const struct pool_engine *self,
 void pooled_verify_refused(const struct pool_engine *self,
                            struct pooled_view view)
 {
-    struct pooled_view after = pooled_look(self);
+    struct pooled_view after = pooled_view_of(self);
 
     DEMAND(after.count == view.count);
     DEMAND(after.next >= view.next);
@@ -107,7 +119,7 @@ void pooled_verify_refused(const struct pool_engine *self,
 /* A handle that names no timer: whatever is asked, the answer is no. */
 static void verify_nobody(struct pool_engine *self, tkw_handle handle)
 {
-    struct pooled_view view = pooled_look(self);
+    struct pooled_view view = pooled_view_of(self);
     tkw_tick soon = tkw_tick_after(view.now, 1);
 
     DEMAND(!is_live(tkw_pool_query(self->pool, handle, NULL)));

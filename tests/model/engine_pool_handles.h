@@ -15,7 +15,7 @@ enum fate {
     FATE_NONE,
     FATE_ARMED,
     FATE_KEPT,
-    FATE_LET_GO, /* popped, kept, then cancelled */
+    FATE_RELEASED, /* popped, kept, then cancelled */
     FATE_CANCELLED,
     FATE_DONE,
 };
@@ -46,6 +46,9 @@ _Noreturn void pooled_fail(const char *what, const char *file, int line);
 #define DEMAND(condition) \
     ((condition) ? (void)0 : pooled_fail(#condition, __FILE__, __LINE__))
 
+/* Fail if an invariant of the pool is broken, and say which. */
+void pooled_verify_sound(const struct pool_engine *self);
+
 /* May a timer of this fate have this state?  A place may be used again. */
 bool pooled_fits(enum fate fate, enum tkw_state state);
 
@@ -55,9 +58,9 @@ static inline bool pooled_is_held(const struct pooled *timer)
     return timer->fate == FATE_ARMED || timer->fate == FATE_KEPT;
 }
 
-/* What a shot says must be what was given. */
+/* What a popped says must be what was given. */
 void pooled_verify_shot(const struct pool_engine *self,
-                        const struct tkw_shot *shot);
+                        const struct tkw_pool_timer *popped);
 
 /* The state of a timer, which must go with what was given. */
 enum tkw_state pooled_query(struct pool_engine *self, uint64_t id);
@@ -67,10 +70,10 @@ struct pooled_view {
     size_t count;
     tkw_tick next;
     tkw_tick now;
-    struct tkw_pool_figures counters;
+    struct tkw_pool_stats counters;
 };
 
-struct pooled_view pooled_look(const struct pool_engine *self);
+struct pooled_view pooled_view_of(const struct pool_engine *self);
 void pooled_verify_unchanged(const struct pool_engine *self,
                              struct pooled_view view);
 void pooled_verify_refused(const struct pool_engine *self,

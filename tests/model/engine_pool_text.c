@@ -99,8 +99,8 @@ static const char moves[] =
     "\n"
     "bool postpone(size_t id, tkw_tick deadline)\n"
     "{\n"
-    "    struct tkw_shot shot = {.deadline = 0};\n"
-    "    enum tkw_state state = tkw_pool_query(pool, handles[id], &shot);\n"
+    "    struct tkw_pool_timer timer = {.deadline = 0};\n"
+    "    enum tkw_state state = tkw_pool_query(pool, handles[id], &timer);\n"
     "\n"
     "    if (state == TKW_READY || state == TKW_PENDING)\n"
     "        return insist(try_postpone, id, deadline);\n"
@@ -118,23 +118,23 @@ static const char moves[] =
 static const char takes[] =
     "size_t pop(void)\n"
     "{\n"
-    "    struct tkw_shot shot = {.user = {.word = NONE}};\n"
+    "    struct tkw_pool_timer timer = {.user = {.word = NONE}};\n"
     "\n"
     "    if (pops % 3 == 0)\n"
-    "        tkw_pool_pop(pool, &shot);\n"
+    "        tkw_pool_pop(pool, &timer);\n"
     "    else if (pops % 3 == 1)\n"
-    "        tkw_pool_pop_keep(pool, &shot);\n"
+    "        tkw_pool_pop_keep(pool, &timer);\n"
     "    else\n"
-    "        tkw_pool_pop_many(pool, &shot, 1);\n"
+    "        tkw_pool_pop_many(pool, &timer, 1);\n"
     "    pops++;\n"
-    "    return shot.user.word;\n"
+    "    return timer.user.word;\n"
     "}\n"
     "\n"
     "size_t drain(void)\n"
     "{\n"
-    "    struct tkw_shot shot;\n"
+    "    struct tkw_pool_timer timer;\n"
     "\n"
-    "    return tkw_pool_drain(pool, &shot) ? shot.user.word : NONE;\n"
+    "    return tkw_pool_drain(pool, &timer) ? timer.user.word : NONE;\n"
     "}\n"
     "\n";
 
@@ -145,10 +145,11 @@ static const char walk[] =
     "    struct tkw_pool_cursor state = {0};\n"
     "    size_t visited = 0;\n"
     "\n"
-    "    for (struct tkw_shot shot; tkw_pool_walk(pool, &state, &shot);\n"
+    "    for (struct tkw_pool_timer timer; tkw_pool_walk(pool, &state, "
+    "&timer);\n"
     "         visited++)\n"
-    "        if (divisor != 0 && shot.user.word % divisor == 0)\n"
-    "            tkw_pool_cancel(pool, shot.handle);\n"
+    "        if (divisor != 0 && timer.user.word % divisor == 0)\n"
+    "            tkw_pool_cancel(pool, timer.handle);\n"
     "    return visited;\n"
     "}\n"
     "\n";
@@ -293,10 +294,10 @@ static void write_call(FILE *out, struct call call)
         fprintf(out, "tkw_pool_%s(pool)", plain[call.kind]);
         break;
     case CALL_DEAD:
-        fputs("tkw_pool_counters(pool).dead", out);
+        fputs("tkw_pool_read_stats(pool).dead", out);
         break;
     default:
-        common_write_counter(out, "tkw_pool_counters(pool).work", call.kind);
+        common_write_counter(out, "tkw_pool_read_stats(pool).work", call.kind);
         break;
     }
 }

@@ -125,17 +125,17 @@ static size_t count(void *engine)
     return tkw_wheel_count(self->wheel);
 }
 
-static bool check(void *engine)
+static bool find_fault(void *engine, struct tkw_fault *fault)
 {
     struct wheel_engine *self = engine;
 
-    return tkw_wheel_check(self->wheel);
+    return tkw_wheel_find_fault(self->wheel, fault);
 }
 
 static struct work work(void *engine)
 {
     struct wheel_engine *self = engine;
-    struct tkw_wheel_figures counters = tkw_wheel_counters(self->wheel);
+    struct tkw_wheel_stats counters = tkw_wheel_read_stats(self->wheel);
 
     return common_work(&counters);
 }
@@ -268,7 +268,7 @@ static void write_call(FILE *out, struct call call)
         fprintf(out, "%s(wheel)", plain[call.kind]);
         break;
     default:
-        common_write_counter(out, "tkw_wheel_counters(wheel)", call.kind);
+        common_write_counter(out, "tkw_wheel_read_stats(wheel)", call.kind);
         break;
     }
 }
@@ -304,7 +304,7 @@ const struct engine engine_wheel = {
     .next = next,
     .now = now,
     .count = count,
-    .check = check,
+    .find_fault = find_fault,
     .work = work,
     .level_count = level_count,
     .slot_count = slot_count,

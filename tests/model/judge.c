@@ -285,7 +285,7 @@ static void judge_counters(struct judge *judge)
 
 static void judge_all(struct judge *judge)
 {
-    bool is_sound = judge->engine->check(judge->self);
+    bool is_sound = !judge->engine->find_fault(judge->self, &judge->fault);
 
     expect(judge, (struct claim){"L15", CALL_CHECK, 0, is_sound, EQUAL, true});
     judge_counters(judge);

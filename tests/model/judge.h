@@ -66,7 +66,9 @@ struct judge {
                             many */
 
     bool has_failed;
-    struct claim failure; /* the first claim that did not hold */
+    struct claim failure;   /* the first claim that did not hold */
+    struct tkw_fault fault; /* the invariant that is broken, if that is about
+                               CALL_CHECK */
 };
 
 /*

@@ -21,6 +21,8 @@
 #include "run.h"
 #include "shrink.h"
 
+#include "../support/figures.h"
+
 #define REPRODUCER "model-failure.c"
 
 /*
@@ -30,21 +32,23 @@
 #ifdef MODEL_TINY
 #define PROGRAM "model_tiny"
 #define NOTE "with the definitions of pool_tiny in tests/CMakeLists.txt, "
-#define ENGINES                                          \
-    "pool-tiny (default): the pool with tiny\n"          \
-    "                   chunks, segments and tags; or\n" \
-    "                   pool-tiny-oom: and with too little memory\n"
-static const struct engine *const engines[] = {&engine_pool_tiny,
-                                               &engine_pool_tiny_oom};
+#define ENGINES                                                          \
+    "pool-tiny (default): the pool with tiny\n"                          \
+    "                   chunks, segments and tags; or\n"                 \
+    "                   pool-tiny-oom: and with too little memory; or\n" \
+    "                   pool-tiny-payload: and with payload, too\n"
+static const struct engine *const engines[] = {
+    &engine_pool_tiny, &engine_pool_tiny_oom, &engine_pool_tiny_payload};
 #else
 #define PROGRAM "model"
 #define NOTE ""
-#define ENGINES                                                               \
-    "wheel (default), pool, pool-oom: the pool\n"                             \
-    "                   with too little memory, or broken-...: one of them\n" \
+#define ENGINES                                                           \
+    "wheel (default), pool, pool-oom: the pool\n"                         \
+    "                   with too little memory, pool-payload: and with\n" \
+    "                   payload, too, or broken-...: one of them\n"       \
     "                   with a bug, for testing this test\n"
-static const struct engine *const engines[] = {&engine_wheel, &engine_pool,
-                                               &engine_pool_oom};
+static const struct engine *const engines[] = {
+    &engine_wheel, &engine_pool, &engine_pool_oom, &engine_pool_payload};
 #endif
 
 #define ENGINE_COUNT (sizeof engines / sizeof engines[0])
@@ -191,15 +195,23 @@ static void write_summary(const struct run_options *options,
         sum.work.passes += parts[i].work.passes;
         sum.work.stops += parts[i].work.stops;
     }
-    printf("%s: all laws held: %" PRIu64 " operations, %" PRIu64
-           " cases (%" PRIu64
-           " to the end of time), %.3g years of 1 ms ticks, %" PRIu64
-           " fired, %" PRIu64 " falls, %" PRIu64 " refiles, %" PRIu64
-           " passes, %" PRIu64 " stops, %.1f s, %.2f million operations/s\n",
-           options->engine->name, sum.op_count, sum.case_count, sum.end_count,
-           sum.tick_count / ticks_per_year, sum.work.fired, sum.work.falls,
-           sum.work.refiles, sum.work.passes, sum.work.stops, seconds,
+    printf("%s: all laws held: %" PRIu64
+           " cases reached the end of time, %" PRIu64 " falls, %" PRIu64
+           " refiles, %" PRIu64 " passes, %.1f s, %.2f million operations/s\n",
+           options->engine->name, sum.end_count, sum.work.falls,
+           sum.work.refiles, sum.work.passes, seconds,
            (double)sum.op_count / seconds / 1e6);
+
+    char of[64];
+    snprintf(of, sizeof of, "model of %s", options->engine->name);
+    figures_begin(of);
+    figures_count("operations", sum.op_count);
+    figures_count("cases", sum.case_count);
+    figures_real("virtual years", sum.tick_count / ticks_per_year);
+    figures_count("fired", sum.work.fired);
+    figures_count("budget stops", sum.work.stops);
+    figures_seed(options->seed);
+    figures_end();
 }
 
 static void write_reproducer(const struct trial *trial,

@@ -43,13 +43,14 @@ expect 0 --seed 1 --ops 100000 --jobs 2
 expect 0 --seed 1 --case 5
 expect 0 --seed 1 --ops 100000 --engine pool
 expect 0 --seed 1 --ops 100000 --engine pool-oom
+expect 0 --seed 1 --ops 100000 --engine pool-payload
 for bad in --nonsense --ops '--ops x' '--ops -1' '--engine none' '--jobs 0'; do
     # shellcheck disable=SC2086 # an option and its value are two words
     expect 2 $bad
     [ "$(wc -l <output)" -eq 1 ] || fail "more than one line about $bad"
 done
 
-for bug in order early rearm next advance work crash hang pool-order \
+for bug in order early rearm next advance work check crash hang pool-order \
     pool-stale; do
     rm -f model-failure.c
     expect 1 --engine "broken-$bug" --seed 1 --patience 1
@@ -62,6 +63,11 @@ for bug in order early rearm next advance work crash hang pool-order \
         -I"$tree/src" -o reproducer model-failure.c "$tree"/src/*/*.c ||
         fail "$bug: the reproducer does not compile"
     ./reproducer || fail "$bug: the reproducer asserts what is not so"
+
+    # A broken invariant is described.
+    [ "$bug" != check ] ||
+        grep -q ': level 2, slot 17: planted number is 3, expected 0$' output ||
+        fail "$bug: the broken invariant is not described"
 
     echo "$bug: found, $count operations"
 

@@ -26,8 +26,10 @@ void *share(size_t bytes)
 static bool note(struct trial *trial, const struct judge *judge, bool is_fine)
 {
     trial->has_failed = !is_fine;
-    if (!is_fine)
+    if (!is_fine) {
         trial->failure = judge->failure;
+        trial->fault = judge->fault;
+    }
     return is_fine;
 }
 
@@ -188,6 +190,11 @@ void trial_write(FILE *out, const struct trial *trial, enum verdict verdict)
         write_value(out, claim->about, claim->actual);
         fprintf(out, ", must be %s ", relation_sign(claim->relation));
         write_value(out, claim->about, claim->expected);
+        if (claim->about == CALL_CHECK) {
+            char text[TKW_FAULT_TEXT_MAX];
+            tkw_fault_describe(&trial->fault, text, sizeof text);
+            fprintf(out, ": %s", text);
+        }
     }
     fputc('\n', out);
 }

@@ -18,7 +18,8 @@ struct trial {
     struct tape tape;
     uint32_t op_at; /* the operation under way; op_count: the final check */
     bool has_failed;
-    struct claim failure; /* only if has_failed */
+    struct claim failure;   /* only if has_failed */
+    struct tkw_fault fault; /* only if `failure` is about CALL_CHECK */
 };
 
 /* Memory shared with the children to come; NULL if there is none. */

@@ -169,7 +169,7 @@ static void machine_set_clock(uint64_t now)
     pthread_mutex_unlock(&machine.lock);
 }
 
-static void machine_let_pass(uint64_t ns)
+static void machine_advance(uint64_t ns)
 {
     pthread_mutex_lock(&machine.lock);
     show_locked(machine.now + ns, false);
@@ -267,9 +267,9 @@ static void a_sleeping_driver_sees_the_clock_set_back(void **state)
     machine_set_clock(START - HOUR);
     assert_true(is_readable_within(stage.logged, LONG_MS));
     await_sleeps(3);
-    assert_int_equal(tkw_service_counters(stage.service).steps_back, 1);
+    assert_int_equal(tkw_service_read_stats(stage.service).steps_back, 1);
     assert_false(is_readable(stage.ran));
-    machine_let_pass(2 * HOUR);
+    machine_advance(2 * HOUR);
     assert_true(is_readable_within(stage.ran, LONG_MS));
     stage_close(&stage);
 }
@@ -303,7 +303,7 @@ static void a_step_just_before_the_driver_sleeps_is_seen(void **state)
     atomic_store(&machine.step_to, START - HOUR);
     stage_arm(&stage, START + HOUR);
     assert_true(is_readable_within(stage.logged, LONG_MS));
-    machine_let_pass(2 * HOUR);
+    machine_advance(2 * HOUR);
     assert_true(is_readable_within(stage.ran, LONG_MS));
     stage_close(&stage);
 }
@@ -324,12 +324,12 @@ static void an_event_loop_sees_the_clock_set_back(void **state)
     assert_true(is_readable(fd));
     assert_int_equal(tkw_service_run(stage.service, 0), 0);
     assert_true(is_readable(stage.logged));
-    assert_int_equal(tkw_service_counters(stage.service).steps_back, 1);
+    assert_int_equal(tkw_service_read_stats(stage.service).steps_back, 1);
     /* When run() aims the descriptor, timerfd_settime() reports the step once
        more. */
     while (is_readable(fd))
         assert_int_equal(tkw_service_run(stage.service, 0), 0);
-    machine_let_pass(2 * HOUR);
+    machine_advance(2 * HOUR);
     while (!is_readable(stage.ran)) {
         assert_true(is_readable(fd));
         assert_true(tkw_service_run(stage.service, 0) >= 0);

@@ -10,78 +10,78 @@
 #include <time.h>
 
 /* It shows what it was told until it is turned. */
-static void a_hand_clock_shows_what_it_was_set_to(void **state)
+static void a_manual_clock_shows_what_it_was_set_to(void **state)
 {
     (void)state;
     static const uint64_t starts[] = {0, 1, 1000, UINT64_MAX - 1, UINT64_MAX};
     for (size_t i = 0; i < COUNT_OF(starts); i++) {
-        struct tkw_hand *hand = NULL;
-        assert_int_equal(tkw_hand_open(&hand, starts[i]), 0);
-        const struct tkw_clock *clock = tkw_hand_clock(hand);
-        assert_int_equal(tkw_hand_now(hand), starts[i]);
+        struct tkw_manual_clock *manual = NULL;
+        assert_int_equal(tkw_manual_clock_open(&manual, starts[i]), 0);
+        const struct tkw_clock *clock = tkw_manual_clock_source(manual);
+        assert_int_equal(tkw_manual_clock_now(manual), starts[i]);
         assert_int_equal(clock->now(clock->context), starts[i]);
-        assert_int_equal(tkw_hand_now(hand), starts[i]);
-        tkw_hand_close(hand);
+        assert_int_equal(tkw_manual_clock_now(manual), starts[i]);
+        tkw_manual_clock_close(manual);
     }
-    tkw_hand_close(NULL);
+    tkw_manual_clock_close(NULL);
 }
 
 /* Turning adds, and stops at the end of time. */
 static void turning_stops_at_the_end_of_time(void **state)
 {
     (void)state;
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, 5), 0);
-    const struct tkw_clock *clock = tkw_hand_clock(hand);
-    tkw_hand_turn(hand, 0);
-    assert_int_equal(tkw_hand_now(hand), 5);
-    tkw_hand_turn(hand, 7);
-    assert_int_equal(tkw_hand_now(hand), 12);
-    tkw_hand_turn(hand, UINT64_MAX - 13);
-    assert_int_equal(tkw_hand_now(hand), UINT64_MAX - 1);
-    tkw_hand_turn(hand, 2);
-    assert_int_equal(tkw_hand_now(hand), UINT64_MAX);
-    tkw_hand_turn(hand, UINT64_MAX);
-    assert_int_equal(tkw_hand_now(hand), UINT64_MAX);
+    struct tkw_manual_clock *manual;
+    assert_int_equal(tkw_manual_clock_open(&manual, 5), 0);
+    const struct tkw_clock *clock = tkw_manual_clock_source(manual);
+    tkw_manual_clock_advance(manual, 0);
+    assert_int_equal(tkw_manual_clock_now(manual), 5);
+    tkw_manual_clock_advance(manual, 7);
+    assert_int_equal(tkw_manual_clock_now(manual), 12);
+    tkw_manual_clock_advance(manual, UINT64_MAX - 13);
+    assert_int_equal(tkw_manual_clock_now(manual), UINT64_MAX - 1);
+    tkw_manual_clock_advance(manual, 2);
+    assert_int_equal(tkw_manual_clock_now(manual), UINT64_MAX);
+    tkw_manual_clock_advance(manual, UINT64_MAX);
+    assert_int_equal(tkw_manual_clock_now(manual), UINT64_MAX);
     assert_int_equal(clock->now(clock->context), UINT64_MAX);
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
 }
 
 /* It can be set forward and back. */
-static void a_hand_clock_can_be_set_back(void **state)
+static void a_manual_clock_can_be_set_back(void **state)
 {
     (void)state;
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
-    const struct tkw_clock *clock = tkw_hand_clock(hand);
-    tkw_hand_set(hand, 5000);
+    struct tkw_manual_clock *manual;
+    assert_int_equal(tkw_manual_clock_open(&manual, 1000), 0);
+    const struct tkw_clock *clock = tkw_manual_clock_source(manual);
+    tkw_manual_clock_set(manual, 5000);
     assert_int_equal(clock->now(clock->context), 5000);
-    tkw_hand_set(hand, 3);
+    tkw_manual_clock_set(manual, 3);
     assert_int_equal(clock->now(clock->context), 3);
-    assert_int_equal(tkw_hand_now(hand), 3);
-    tkw_hand_set(hand, UINT64_MAX);
-    tkw_hand_set(hand, 0);
-    assert_int_equal(tkw_hand_now(hand), 0);
-    tkw_hand_close(hand);
+    assert_int_equal(tkw_manual_clock_now(manual), 3);
+    tkw_manual_clock_set(manual, UINT64_MAX);
+    tkw_manual_clock_set(manual, 0);
+    assert_int_equal(tkw_manual_clock_now(manual), 0);
+    tkw_manual_clock_close(manual);
 }
 
 /* At first timers do not follow it back; that can be said either way. */
-static void a_hand_clock_is_no_wall_clock_unless_told(void **state)
+static void a_manual_clock_is_no_wall_clock_unless_told(void **state)
 {
     (void)state;
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, 0), 0);
-    assert_false(tkw_hand_clock(hand)->is_wall);
-    tkw_hand_be_wall(hand, true);
-    assert_true(tkw_hand_clock(hand)->is_wall);
-    tkw_hand_be_wall(hand, false);
-    assert_false(tkw_hand_clock(hand)->is_wall);
-    tkw_hand_close(hand);
+    struct tkw_manual_clock *manual;
+    assert_int_equal(tkw_manual_clock_open(&manual, 0), 0);
+    assert_false(tkw_manual_clock_source(manual)->is_wall);
+    tkw_manual_clock_set_wall(manual, true);
+    assert_true(tkw_manual_clock_source(manual)->is_wall);
+    tkw_manual_clock_set_wall(manual, false);
+    assert_false(tkw_manual_clock_source(manual)->is_wall);
+    tkw_manual_clock_close(manual);
 }
 
 /* A thread that waits for a time, and what the clock showed when it stopped. */
 struct sleeper {
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     uint64_t time;
     uint64_t woke;
     atomic_bool awake;
@@ -90,9 +90,9 @@ struct sleeper {
 static void *sleep_until(void *argument)
 {
     struct sleeper *sleeper = argument;
-    const struct tkw_clock *clock = tkw_hand_clock(sleeper->hand);
+    const struct tkw_clock *clock = tkw_manual_clock_source(sleeper->manual);
     clock->wait_until(clock->context, sleeper->time);
-    sleeper->woke = tkw_hand_now(sleeper->hand);
+    sleeper->woke = tkw_manual_clock_now(sleeper->manual);
     atomic_store(&sleeper->awake, true);
     return NULL;
 }
@@ -103,18 +103,18 @@ static void a_wait_ends_when_its_time_has_come(void **state)
     (void)state;
     for (int by_turning = 0; by_turning < 2; by_turning++) {
         struct sleeper sleeper = {.time = 100};
-        assert_int_equal(tkw_hand_open(&sleeper.hand, 0), 0);
+        assert_int_equal(tkw_manual_clock_open(&sleeper.manual, 0), 0);
         pthread_t thread = thread_start(sleep_until, &sleeper);
-        tkw_hand_set(sleeper.hand, 99);
+        tkw_manual_clock_set(sleeper.manual, 99);
         have_patience();
         assert_false(atomic_load(&sleeper.awake));
         if (by_turning)
-            tkw_hand_turn(sleeper.hand, 1);
+            tkw_manual_clock_advance(sleeper.manual, 1);
         else
-            tkw_hand_set(sleeper.hand, 100);
+            tkw_manual_clock_set(sleeper.manual, 100);
         thread_join(thread);
         assert_int_equal(sleeper.woke, 100);
-        tkw_hand_close(sleeper.hand);
+        tkw_manual_clock_close(sleeper.manual);
     }
 }
 
@@ -122,13 +122,13 @@ static void a_wait_ends_when_its_time_has_come(void **state)
 static void a_wait_for_the_past_returns_at_once(void **state)
 {
     (void)state;
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
-    const struct tkw_clock *clock = tkw_hand_clock(hand);
+    struct tkw_manual_clock *manual;
+    assert_int_equal(tkw_manual_clock_open(&manual, 1000), 0);
+    const struct tkw_clock *clock = tkw_manual_clock_source(manual);
     clock->wait_until(clock->context, 0);
     clock->wait_until(clock->context, 999);
     clock->wait_until(clock->context, 1000);
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
 }
 
 /* wake() ends the wait under way, even one for ever. */
@@ -136,14 +136,14 @@ static void wake_ends_the_wait_under_way(void **state)
 {
     (void)state;
     struct sleeper sleeper = {.time = UINT64_MAX};
-    assert_int_equal(tkw_hand_open(&sleeper.hand, 0), 0);
-    const struct tkw_clock *clock = tkw_hand_clock(sleeper.hand);
+    assert_int_equal(tkw_manual_clock_open(&sleeper.manual, 0), 0);
+    const struct tkw_clock *clock = tkw_manual_clock_source(sleeper.manual);
     pthread_t thread = thread_start(sleep_until, &sleeper);
     have_patience();
     assert_false(atomic_load(&sleeper.awake));
     clock->wake(clock->context);
     thread_join(thread);
-    tkw_hand_close(sleeper.hand);
+    tkw_manual_clock_close(sleeper.manual);
 }
 
 /* A wake() before the wait is not lost, and good for one wait only. */
@@ -151,8 +151,8 @@ static void wake_before_the_wait_is_kept_for_one(void **state)
 {
     (void)state;
     struct sleeper sleeper = {.time = UINT64_MAX};
-    assert_int_equal(tkw_hand_open(&sleeper.hand, 0), 0);
-    const struct tkw_clock *clock = tkw_hand_clock(sleeper.hand);
+    assert_int_equal(tkw_manual_clock_open(&sleeper.manual, 0), 0);
+    const struct tkw_clock *clock = tkw_manual_clock_source(sleeper.manual);
     clock->wake(clock->context);
     clock->wake(clock->context);
     clock->wait_until(clock->context, UINT64_MAX);
@@ -161,7 +161,7 @@ static void wake_before_the_wait_is_kept_for_one(void **state)
     assert_false(atomic_load(&sleeper.awake));
     clock->wake(clock->context);
     thread_join(thread);
-    tkw_hand_close(sleeper.hand);
+    tkw_manual_clock_close(sleeper.manual);
 }
 
 /* An hour passes when the test says so; after settle all that was due is done,
@@ -181,15 +181,15 @@ static void settle_waits_until_all_that_was_due_is_done(void **state)
     struct scene scene;
     memset(probes, 0, sizeof probes);
     scene_open(&scene, 0, (struct tkw_service_config){.shards = 2});
-    tkw_hand_settle(scene.hand);
-    tkw_hand_settle(scene.hand);
+    tkw_manual_clock_settle(scene.manual);
+    tkw_manual_clock_settle(scene.manual);
     for (size_t i = 0; i < COUNT_OF(probes); i++) {
         probes[i].act = arm_another;
         probes[i].delay_ns = i % 3;
         probe_arm(&scene, &probes[i], i * TKW_SECOND);
     }
-    tkw_hand_turn(scene.hand, HOUR);
-    tkw_hand_settle(scene.hand);
+    tkw_manual_clock_advance(scene.manual, HOUR);
+    tkw_manual_clock_settle(scene.manual);
     for (size_t i = 0; i < COUNT_OF(probes); i++)
         assert_int_equal(ran(&probes[i]), 1 + i % 3);
     scene_close(&scene);
@@ -204,7 +204,7 @@ struct settler {
 static void *settle(void *argument)
 {
     struct settler *settler = argument;
-    tkw_hand_settle(settler->scene->hand);
+    tkw_manual_clock_settle(settler->scene->manual);
     atomic_store(&settler->returned, true);
     return NULL;
 }
@@ -273,9 +273,9 @@ static void twenty_milliseconds_are_never_less(void **state)
         sem_init(&real.done, 0, 0);
         assert_int_equal(tkw_service_open(&service, &config), 0);
         uint64_t before = read_clock(real.kind);
-        uint64_t told = tkw_service_now(service);
-        assert_true(told >= before);
-        assert_true(told <= read_clock(real.kind));
+        uint64_t now = tkw_service_now(service);
+        assert_true(now >= before);
+        assert_true(now <= read_clock(real.kind));
         before = read_clock(real.kind);
         assert_int_equal(
             tkw_service_arm(service, NULL, 20 * TKW_MILLISECOND, task), 0);
@@ -323,10 +323,10 @@ static void a_near_timer_wakes_the_sleeper_in_real_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hand_clock_shows_what_it_was_set_to),
+        cmocka_unit_test(a_manual_clock_shows_what_it_was_set_to),
         cmocka_unit_test(turning_stops_at_the_end_of_time),
-        cmocka_unit_test(a_hand_clock_can_be_set_back),
-        cmocka_unit_test(a_hand_clock_is_no_wall_clock_unless_told),
+        cmocka_unit_test(a_manual_clock_can_be_set_back),
+        cmocka_unit_test(a_manual_clock_is_no_wall_clock_unless_told),
         cmocka_unit_test(a_wait_ends_when_its_time_has_come),
         cmocka_unit_test(a_wait_for_the_past_returns_at_once),
         cmocka_unit_test(wake_ends_the_wait_under_way),

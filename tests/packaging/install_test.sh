@@ -47,7 +47,7 @@ include=$SOURCE/include/tickwheel
 declared "$include"/*.h >"$work/declared"
 [ "$(wc -l <"$work/declared")" -gt 100 ] || fail "few functions were found in the headers"
 shown "$lib/libtickwheel.so" | diff "$work/declared" - || fail "libtickwheel.so shows something else"
-declared "$include"/{version,dial,wheel,pool,key,idle}.h >"$work/core"
+declared "$include"/{base,version,dial,wheel,pool,key,idle}.h >"$work/core"
 shown "$lib/libtickwheel-core.so" | diff "$work/core" - || fail "libtickwheel-core.so shows something else"
 nm -D "$lib/libtickwheel.so" | grep ' T tkw_version@@TICKWHEEL_0.10$' >/dev/null || fail "symbols have no version"
 ! nm -D --undefined-only "$lib/libtickwheel-core.so" | grep pthread >/dev/null || fail "the core needs threads"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The man pages are well formed, fit a terminal of 80 columns, and have every
-# public function and every line of the headers' comments; docs/guide/threads.md is up
+# public function and every line of the headers' comments; docs/internals/threads.md is up
 # to date; and tickwheel(1) has every command and option that the command itself
 # tells of, with its numbers.
 #
@@ -198,6 +198,6 @@ done
 every_header_is_told
 every_program_compiles
 the_command_is_told
-"$SOURCE/scripts/manual" threads --check || fail "docs/guide/threads.md"
+"$SOURCE/scripts/manual" threads --check || fail "docs/internals/threads.md"
 echo "$count functions"
 [ "$failures" -eq 0 ]

@@ -1,140 +1,211 @@
 #!/usr/bin/env bash
-# What scripts/results reads in the logs of ./check is what they say, a log that
-# lacks a figure is refused, and docs/internals/testing.md is what it would write.
-#
-# results/STEP.log is a shortened log of each step, results/STEP.json what must
-# be read in it.
+# Tests the way of a figure from a program through ./check --record to the table of
+# docs/internals/testing.md, on a copy of the scripts in a repository of its own.
+# SOURCE is the tree, BINARY its build.
 set -euo pipefail
+: "${SOURCE:?}" "${BINARY:?}"
+command -v git >/dev/null || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$SOURCE"
+tree=$work/tree log=$work/log
+page=docs/internals/testing.md results=docs/reports/results
+mkdir -p "$tree/docs/internals" "$tree/$results" "$work/bin"
+cp -R "$SOURCE/scripts" "$SOURCE/check" "$tree"
+# Without its links: the pages that they lead to are not copied.
+sed 's/](\([^)]*\))/]/g' "$SOURCE/$page" >"$tree/$page"
+export GIT_CEILING_DIRECTORIES=$work GIT_CONFIG_GLOBAL=/dev/null
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+cd "$tree"
+git init -q
+git add .
+git -c user.name=test -c user.email=test commit -qm 'copy the scripts'
 
 fail() {
     echo "results_test: $*" >&2
     exit 1
 }
 
-# record STEP LOG: into a directory of our own, as of a day and a commit.
-record() {
-    scripts/results --results "$work/results" record "$1" "$2" 1234 \
-        --date 2001-02-03 --commit c0ffee0
+# ends STATUS PATTERN COMMAND...: the command ends with STATUS, and a line of its
+# output matches PATTERN.
+ends() {
+    local status=0
+    "${@:3}" >"$work/said" 2>&1 || status=$?
+    [ "$status" = "$1" ] || fail "${*:3}: status $status: $(cat "$work/said")"
+    grep -qE -e "$2" "$work/said" || fail "${*:3}: says: $(cat "$work/said")"
 }
 
-# refused STEP LOG: exit status 1, what is missing, and nothing written.
-refused() {
-    cp "$work/results/$1.json" "$work/before.json"
-    status=0
-    record "$1" "$2" 2>"$work/said" || status=$?
-    [ $status -eq 1 ] || fail "$1: status $status for a log that lacks a figure"
-    grep -q "^results: $1: .* lacks: ." "$work/said" ||
-        fail "$1: did not say what is missing: $(cat "$work/said")"
-    cmp "$work/before.json" "$work/results/$1.json" ||
-        fail "$1: was written in spite of what is missing"
+# has_row ROW: the page has this line.
+has_row() { grep -qxF -e "$1" $page || fail "no row '$1' in: $(rows)"; }
+rows() { sed -n '/^| `.\/check/p' $page; }
+
+record_and_write() {
+    scripts/results record "$1" "$log" 1234 && scripts/results write
 }
 
-steps=0
-for log in tests/packaging/results/*.log; do
-    step=$(basename "$log" .log)
-    record "$step" "$log" || fail "$step: its log was refused"
-    python3 - "$work/results/$step.json" "tests/packaging/results/$step.json" <<'PYTHON' ||
+every_program_prints_figures_that_are_recorded() {
+    local of
+    {
+        "$BINARY/tests/pool_churn" --ops 1000000
+        "$BINARY/tests/model" --ops 1000 --seed 18446744073709551615
+        "$BINARY/tests/model_tiny" --engine pool-tiny-oom --ops 1000
+        "$BINARY/tests/exhaustive" --geometry 2r- --timers 1
+        "$BINARY/tests/exhaustive_sweep" --geometry 2r-fd2 --depth 3
+        "$BINARY/tests/service_races" --only cancel_against_cancel
+        "$BINARY/tests/service_races" --only cancel_against_cancel --first 1
+        "$BINARY/tests/purgatory_races" --random 2 --seed 7
+        "$BINARY/tests/soak" --seconds 1
+    } >"$log"
+    record_and_write release
+    for of in pool_churn 'model of wheel' 'model of pool-tiny-oom' exhaustive \
+        exhaustive_sweep service_races purgatory_races soak; do
+        grep -qE "^\| .\./check release. .*[ >]$of: [0-9,]+ " $page ||
+            fail "no figures of $of in: $(rows)"
+    done
+    ends 0 'seed 18446744073709551615' rows
+    ends 0 '1 scenarios, 2 preemptions at most, .*, 1 scenarios searched comp' rows
+    ends 0 '0 scenarios searched completely, 1 schedules in each of the' rows
+    ends 0 '224 random schedules, .*, seed 7<br>' rows
+    ends 0 '0 closed toys, 1 toys bounded by depth, 3 operations deep at' rows
+}
+
+a_table_row_shows_all_figures() {
+    cat >"$log" <<'TEXT'
+building, which is no figure
+figures: {"of": "pool", "operations": 200000000, "virtual years": 1.24e13, "seed": "12345"}
+ figures: {"this line": "starts with a space"}
+figures: {"percent": 95.8, "wake-ups": 0}
+TEXT
+    touch -d 2001-02-03T12:00Z "$log"
+    record_and_write tidy
+    has_row "| \`./check tidy\` | pool: 200,000,000 operations, 1.2 x 10^13 virtual\
+ years, seed 12345<br>95.8 percent, 0 wake-ups | $(git describe --always),\
+ 2001-02-03 | 1,234 |"
+    has_row "| \`./check soak\` | not run | | |"
+    python3 - $results/tidy.json <<'PYTHON' || fail "tidy.json: $(cat $results/tidy.json)"
 import json, sys
-result, expected = (json.load(open(name)) for name in sys.argv[1:])
-said = {key: result[key] for key in ("command", "date", "commit", "seconds")}
-assert said == {"command": "./check " + result["step"], "date": "2001-02-03",
-                "commit": "c0ffee0", "seconds": 1234}, said
-assert result["machine"]["processors"] > 0
-assert result["machine"]["cpu"] and result["compilers"]["gcc"]
-if result["figures"] != expected:
-    sys.exit(f"read: {json.dumps(result['figures'], indent=2)}")
+result = json.load(open(sys.argv[1]))
+assert result["step"] == "tidy" and result["command"] == "./check tidy"
+assert result["seconds"] == 1234
+assert result["machine"]["processors"] > 0 and result["machine"]["cpu"]
+assert result["compilers"]["gcc"][0].isdigit()
+assert result["figures"][0]["seed"] == "12345"
+assert result["figures"][1] == {"percent": 95.8, "wake-ups": 0}
 PYTHON
-        fail "$step: other figures than those of tests/packaging/results/$step.json"
-    : >"$work/empty.log"
-    refused "$step" "$work/empty.log"
-    steps=$((steps + 1))
-done
-[ $steps -ge 15 ] || fail "only $steps steps have a sample"
+}
 
-# Each of these lines is needed: STEP, and what sed does to the log.
-while IFS='|' read -r step edit; do
-    sed -E "$edit" "tests/packaging/results/$step.log" >"$work/$step.log"
-    cmp -s "tests/packaging/results/$step.log" "$work/$step.log" &&
-        fail "$step: nothing to edit: $edit"
-    refused "$step" "$work/$step.log"
-done <<'EDITS'
-release|/tests failed out of/d
-release|/^pool-oom: all laws held/d
-release|/^model --engine wheel/d
-release|s/(Testing: )exhaustive_sweep$/\1something/
-release|s/ schedules / /
-release|s/13$/14/
-asan|s/-fsanitize//
-asan|s/, 0 tests failed/, 1 tests failed/
-clang|/^pool-tiny: all laws held/d
-tsan|s/, 0 tests failed/, 1 tests failed/
-coverage|/^lines:/d
-coverage|/^functions:/d
-coverage|/^branches:/d
-instructions|s/^pool.*/note: no baseline/
-tidy|/Build files/d
-tidy|$s/.*/a.c:1:2: error: it is so [bugprone-x,-warnings-as-errors]/
-model-long|/^pool: all laws held/d
-model-long|/^model_tiny --engine pool-tiny-oom/d
-model-long|s/ stops,//
-model-long|s/ years of 1 ms ticks//
-exhaustive-long|$d
-exhaustive-long|0,/closed/s//NOT CLOSED: too many states/
-exhaustive-long|s/ transitions,//
-exhaustive-long|1,/all laws held/{/timers:/d}
-exhaustive-long|$a 2r 1 timers: and no more
-schedules|$d
-schedules|1d
-schedules|1s/fine.*/FAILED/
-soak|/^soak: fine/d
-soak|/^operations/d
-soak|/^  ms altogether/d
-soak|/^  at the end/d
-soak|1d
-churn|s/ chunks swept//
-fuzz|0,/^Done/s///
-fuzz|/Seed: 2270819415/d
-mutation|/^all /d
-mutation|/did not compile/d
-mutation|/not listed/d
-qemu|s/passed/failed/
-qemu|/^s390x/d
-qemu|/^note/d
-EDITS
+figures_that_cannot_be_read_are_rejected() {
+    local line
+    cp $results/tidy.json $page "$work"
+    echo 'all is fine' >"$log"
+    ends 1 "^results: .*: no line starts with 'figures: '" \
+        scripts/results record tidy "$log" 1
+    while IFS= read -r line; do
+        printf 'figures: {"files": 3}\n%s\n' "$line" >"$log"
+        ends 1 '^results: cannot read figures: ' scripts/results record tidy "$log" 1
+    done <<'LINES'
+figures: {"files": 3
+figures: {"files": }
+figures: {'files': 3}
+figures: files
+figures: [3]
+figures: 3
+figures: {}
+figures: {"of": "pool"}
+figures: {"files": [3]}
+figures: {"files": null}
+figures: {"files": NaN}
+figures: {"files": 1e999}
+LINES
+    ends 2 "invalid choice: 'no-such-step'" scripts/results record no-such-step "$log" 1
+    cmp "$work/tidy.json" $results/tidy.json || fail "rejected figures were recorded"
+    cmp "$work/testing.md" $page || fail "rejected figures changed the page"
+}
 
-# A run of scenarios that says its options: they are kept.
-sed -e '1i build/release/tests/service_races --bound 3 --first 100' \
-    -e '6i service_races --random 20 --seed 77' \
-    -e '11i purgatory_races --bound 3 --first 100' \
-    -e '16i purgatory_races --random 20 --seed 78' \
-    tests/packaging/results/schedules.log >"$work/schedules.log"
-record schedules "$work/schedules.log"
-page=$work/page.md
-cp docs/internals/testing.md "$page"
-scripts/results --results "$work/results" write --page "$page"
-for words in 'with at most 3 preemptions' '(seed 77)' '(seed 78)' \
-    'all of 2 scenarios, the first 100 of the other 3'; do
-    grep -qF "$words" "$page" || fail "the page lacks: $words"
-done
+a_page_that_is_not_as_recorded_is_found() {
+    scripts/results check || fail "the page that was just written is out of date"
+    cp $page "$work"
+    sed -i 's/95.8 percent/95.9 percent/' $page
+    ends 1 '^\+\| .*95.8 percent' scripts/results check
+    cp "$work/testing.md" $page
+    mv $results/tidy.json "$work"
+    ends 1 '^\+\| .\./check tidy. \| not run ' scripts/results check
+    mv "$work/tidy.json" $results
+    sed -i '/^<!-- End of what/d' $page
+    ends 1 '^results: .*testing.md lacks the line <!-- End' scripts/results write
+    cp "$work/testing.md" $page
+}
 
-# The page: the results, what was not run, and when it is out of date.
-grep -q '^| ../check tidy. .* | c0ffee0, 2001-02-03 | 1,234 |$' "$page" ||
-    fail "the page lacks the result of tidy"
-scripts/results --results "$work/results" check --page "$page" ||
-    fail "what was just written is not up to date"
-rm "$work/results/tidy.json"
-scripts/results --results "$work/results" check --page "$page" >"$work/diff" &&
-    fail "a page that is out of date is accepted"
-grep -q '^+| ../check tidy. .* | not run | | |$' "$work/diff" ||
-    fail "a step without a result is not said to be not run"
+a_changed_file_makes_the_commit_dirty() {
+    local clean
+    clean="\"commit\": \"$(git describe --always)"
+    echo 'figures: {"files": 3}' >"$log"
+    git diff --quiet && fail "nothing was written until here"
+    record_and_write tidy
+    ends 0 "$clean\"" cat $results/tidy.json
+    echo >>scripts/hygiene
+    record_and_write tidy
+    ends 0 "$clean-dirty\"" cat $results/tidy.json
+    git checkout -q scripts/hygiene
+}
 
-# Steps without figures are passed over; others must be known.
-record format "$work/empty.log"
-[ ! -e "$work/results/format.json" ] || fail "format has no figures"
-record no-such-step "$work/empty.log" 2>/dev/null && fail "an unknown step"
+# stub NAME < SCRIPT: a command that ./check finds instead of the real one.
+stub() {
+    { echo '#!/bin/sh' && cat; } >"$work/bin/$1"
+    chmod +x "$work/bin/$1"
+}
 
-scripts/results check || fail "run scripts/results write, and commit docs"
-echo "$steps steps"
+check_records_what_a_step_prints() {
+    local PATH=$work/bin:$PATH
+    stub dpkg-query <<<'echo installed'
+    stub cmake </dev/null
+    mkdir -p build/release/tests
+
+    echo 'echo "figures: {\"wake-ups\": 71}"' >build/release/tests/pool_churn
+    chmod +x build/release/tests/pool_churn
+    ends 0 '^1 passed, 0 failed' ./check churn
+    [ ! -e $results/churn.json ] || fail "./check records without --record"
+    ends 0 '^1 passed, 0 failed' ./check --record churn
+    ends 0 '^\| .\./check churn. \| 71 wake-ups \|' rows
+    echo 'echo "wake-ups: 72"' >build/release/tests/pool_churn
+    ends 1 "^results: .*churn.log: no line starts with" ./check --record churn
+    ends 0 '^\| .\./check churn. \| 71 wake-ups \|' rows
+    ends 0 '^1 passed, 0 failed' ./check --record hygiene
+    [ ! -e $results/hygiene.json ] || fail "hygiene has no figures"
+
+}
+
+# The real ctest runs tests of every kind that ./check counts: by exit status, by a
+# pattern in the output, skipped.
+check_counts_the_tests_that_pass() {
+    local PATH=$work/bin:$PATH
+    rm -rf build/tsan
+    mkdir -p build/tsan
+    cat >build/tsan/CTestTestfile.cmake <<'CMAKE'
+add_test(soak printf "[  PASSED  ] 30 test(s).\\nfigures: {\"of\": \"soak\", \"pauses\": 3}\\n")
+add_test(model printf "[  PASSED  ] 5 test(s).\\nfigures: {\"of\": \"model\", \"cases\": 4}\\n")
+add_test(example echo "all is fine")
+add_test(another_example echo "all is fine")
+add_test(skipped sh -c "exit 77")
+set_tests_properties(example another_example PROPERTIES PASS_REGULAR_EXPRESSION "is fine")
+set_tests_properties(skipped PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(soak model example another_example skipped
+  PROPERTIES LABELS threads)
+CMAKE
+    ends 0 '^5 passed, 0 failed' ./check --record tsan
+    ends 0 '^\| .\./check tsan. \| 4 tests passed, 35 named situations<br>model: 4 cases<br>soak: 3 pauses \|' \
+        rows
+    echo 'add_test(broken false)' >>build/tsan/CTestTestfile.cmake
+    echo 'set_tests_properties(broken PROPERTIES LABELS threads)' >>build/tsan/CTestTestfile.cmake
+    ends 1 '^5 passed, 1 failed' ./check --record tsan
+}
+
+every_program_prints_figures_that_are_recorded
+a_table_row_shows_all_figures
+figures_that_cannot_be_read_are_rejected
+a_page_that_is_not_as_recorded_is_found
+a_changed_file_makes_the_commit_dirty
+check_records_what_a_step_prints
+check_counts_the_tests_that_pass
+
+"$SOURCE/scripts/results" check ||
+    fail "run scripts/results write, and commit docs"

@@ -2,7 +2,8 @@
 # Every snippet of C in the public headers, the README and the documentation
 # compiles, runs, and does what is said of it.
 #
-# Whole programs are run as they are.  Other snippets are cut into pieces, named
+# Whole programs are run as they are, and print what the page shows as their
+# output, if it shows any.  Other snippets are cut into pieces, named
 # by their page: wheel.1.2 is the second piece of the first snippet of wheel.h,
 # and docs_guide_idle.2.1 is of docs/guide/idle.md.  The programs beside this test,
 # in snippets, include all pieces where they belong.  extract.awk there says what
@@ -58,6 +59,13 @@ look_for_others() {
     done
 }
 
+# has_output_of PROGRAM LOG: whether the page of the program shows this log, or
+# nothing.
+has_output_of() {
+    local shown=${1%.c}.output
+    [ ! -e "$shown" ] || diff "$shown" "$2"
+}
+
 # try PROGRAM: compile and run it.
 try() {
     local made options missing code=0
@@ -75,7 +83,10 @@ try() {
     fi
     timeout 10 "$made" >"$made.log" 2>&1 || code=$?
     case $code in
-    0) return ;;
+    0)
+        has_output_of "$1" "$made.log" && return
+        fault "${1##*/} prints something else than its page shows"
+        ;;
     124) fault "${1##*/} has not ended after 10 s" ;;
     *) fault "${1##*/} ends with $code" ;;
     esac
@@ -106,7 +117,9 @@ done
 snippets=$(sed -n -e 's/^program \(.*\)\.c$/\1/p' \
     -e 's/^piece \(.*\)\.[0-9]*$/\1/p' "$work/list" | sort -u | wc -l)
 echo "not C: $others"
+outputs=$(find "$work/cut" -name '*.output' | wc -l)
 echo "$snippets snippets, $(grep -c ^program "$work/list") of them programs," \
+    "$outputs with their output," \
     "$(wc -l <<<"$pieces") pieces of the others; $programs programs run," \
     "$faults faults"
 [ "$snippets" -gt 0 ] && [ $faults -eq 0 ]

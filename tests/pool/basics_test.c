@@ -127,7 +127,7 @@ static void a_clock_that_stalls_loses_nothing(void **state)
             tkw_pool_advance(pool, 5);
             assert_pool_pops_none(pool);
         }
-        assert_int_equal(tkw_pool_counters(pool).work.visits, 0);
+        assert_int_equal(tkw_pool_read_stats(pool).work.visits, 0);
         tkw_pool_advance(pool, 86400);
         assert_pool_pops(pool, handle);
         pool_done(pool);
@@ -159,7 +159,7 @@ static void past_deadlines_are_ready_at_once_last_in_line(void **state)
     }
 }
 
-/* L5.  A shot tells the deadline that was asked for, past or to come. */
+/* L5.  A timer tells the deadline that was asked for, past or to come. */
 static void a_shot_tells_the_deadline_that_was_asked_for(void **state)
 {
     (void)state;
@@ -169,8 +169,8 @@ static void a_shot_tells_the_deadline_that_was_asked_for(void **state)
             pool_arm(pool, deadline, deadline);
         tkw_pool_advance(pool, 5000);
         size_t met = 0;
-        for (struct tkw_shot shot; tkw_pool_pop(pool, &shot); met++)
-            assert_int_equal(shot.deadline, shot.user.word);
+        for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer); met++)
+            assert_int_equal(timer.deadline, timer.user.word);
         assert_int_equal(met, 86);
         pool_done(pool);
     }
@@ -268,7 +268,7 @@ static void every_arming_has_one_outcome(void **state)
     (void)state;
     for (size_t s = 0; s < COUNT_OF(pool_shapes); s++) {
         tkw_handle handles[40];
-        struct tkw_shot shot;
+        struct tkw_pool_timer timer;
         struct tkw_pool *pool = pool_of(&pool_shapes[s], 0);
         for (unsigned i = 0; i < 40; i++)
             handles[i] = pool_arm(pool, i * i, i);
@@ -278,12 +278,12 @@ static void every_arming_has_one_outcome(void **state)
         assert_pool_sound(pool);
         tkw_pool_advance(pool, 400); /* the square of 20 */
         for (unsigned i = 0; i < 10; i++)
-            assert_true(tkw_pool_pop(pool, &shot));
+            assert_true(tkw_pool_pop(pool, &timer));
         assert_pool_sound(pool);
-        while (tkw_pool_drain(pool, &shot))
+        while (tkw_pool_drain(pool, &timer))
             assert_pool_sound(pool);
 
-        struct tkw_wheel_figures c = tkw_pool_counters(pool).work;
+        struct tkw_wheel_stats c = tkw_pool_read_stats(pool).work;
         assert_int_equal(c.armed, 40);
         assert_int_equal(c.cancelled, 10);
         assert_int_equal(c.fired, 10);
@@ -305,11 +305,11 @@ static void moving_a_timer_is_not_arming_it_once_more(void **state)
         assert_int_equal(tkw_pool_postpone(pool, handle, deadlines[i] | 8), 1);
         assert_int_equal(pool_deadline(pool, handle), deadlines[i] | 8);
         assert_int_equal(tkw_pool_count(pool), 1);
-        assert_int_equal(tkw_pool_counters(pool).work.armed, 1);
+        assert_int_equal(tkw_pool_read_stats(pool).work.armed, 1);
         assert_pool_sound(pool);
     }
     assert_pool_fires_on_time(pool, handle);
-    assert_int_equal(tkw_pool_counters(pool).work.fired, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).work.fired, 1);
     assert_int_equal(tkw_pool_count(pool), 0);
     pool_done(pool);
 }

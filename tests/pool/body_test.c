@@ -29,11 +29,11 @@ static void a_kept_timer_never_runs_out_of_tags(void **state)
 {
     (void)state;
     struct tkw_pool *pool = pool_of(NULL, 0);
-    struct tkw_shot shot;
+    struct tkw_pool_timer popped;
     tkw_handle handle = pool_arm(pool, 0, 0);
     for (uint64_t i = 0; i < 3 * TAG_MAX; i++) {
-        assert_true(tkw_pool_pop_keep(pool, &shot));
-        assert_int_equal(shot.handle, handle);
+        assert_true(tkw_pool_pop_keep(pool, &popped));
+        assert_int_equal(popped.handle, handle);
         assert_int_equal(tkw_pool_rearm(pool, handle, 0), 1);
         assert_true(word_tag(record_at(pool, 0)->word) <= 1);
     }
@@ -70,7 +70,7 @@ static void a_deadline_is_not_taken_for_the_number_of_a_body(void **state)
 {
     (void)state;
     struct tkw_pool *pool = pool_of(NULL, 0);
-    struct tkw_shot shot;
+    struct tkw_pool_timer popped;
     arm_many(pool);
     tkw_handle handle = pool_arm(pool, 1000000, 0);
     uint32_t first = move_into_body(pool, handle, 1000000);
@@ -78,8 +78,8 @@ static void a_deadline_is_not_taken_for_the_number_of_a_body(void **state)
     assert_int_not_equal(first, second);
     assert_int_equal(tkw_pool_rearm(pool, handle, first), 1);
     tkw_pool_advance(pool, first);
-    assert_true(tkw_pool_pop_keep(pool, &shot));
-    assert_int_equal(shot.deadline, first);
+    assert_true(tkw_pool_pop_keep(pool, &popped));
+    assert_int_equal(popped.deadline, first);
     const struct record *timer = record_at(pool, (uint32_t)handle);
     assert_int_equal(timer->word & WORD_MOVED, 0);
     assert_int_equal(timer->deadline, first);

@@ -115,7 +115,7 @@ static void no_budget_is_enough_for_nothing(void **state)
         assert_false(tkw_pool_advance_some(pool, 400, 0));
         assert_int_equal(pool_moved(pool), 0);
         assert_int_equal(tkw_pool_now(pool), 399);
-        assert_int_equal(tkw_pool_counters(pool).work.stops, i);
+        assert_int_equal(tkw_pool_read_stats(pool).work.stops, i);
         assert_stopped_well(pool, 400);
         assert_pool_pops_none(pool);
     }
@@ -154,7 +154,7 @@ static void advancing_to_next_gets_there_with_any_budget(void **state)
         size_t fired = 0;
         for (unsigned i = 0; i < 30 * MANY && fired < MANY; i++) {
             tkw_pool_advance_some(pool, tkw_pool_next(pool), budget);
-            for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
+            for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);)
                 fired++;
         }
         assert_int_equal(fired, MANY);
@@ -291,20 +291,20 @@ static void draining_between_stops_hands_everything_back(void **state)
     (void)state;
     static tkw_handle handles[MANY];
     for (size_t stops = 0; stops < MANY; stops += 1 + stops / 2) {
-        struct tkw_shot shot;
+        struct tkw_pool_timer timer;
         struct tkw_pool *pool = crowded(handles, MANY);
         tkw_pool_advance_some(pool, 400, stops);
         pool_arm(pool, 400, 0);
         pool_arm(pool, 0, 0);
         pool_arm(pool, TKW_NEVER, 0);
         size_t drained = 0;
-        for (; tkw_pool_drain(pool, &shot); drained++) {
-            assert_pool_state(pool, shot.handle, TKW_DONE);
+        for (; tkw_pool_drain(pool, &timer); drained++) {
+            assert_pool_state(pool, timer.handle, TKW_DONE);
             if (drained % 100 == 0)
                 assert_pool_sound(pool);
         }
         assert_int_equal(drained, MANY + 3);
-        assert_int_equal(tkw_pool_counters(pool).work.drained, MANY + 3);
+        assert_int_equal(tkw_pool_read_stats(pool).work.drained, MANY + 3);
         tkw_pool_advance(pool, 100000);
         assert_pool_pops_none(pool);
         pool_done(pool);
@@ -329,8 +329,8 @@ static void stops_lose_and_reorder_nothing(void **state)
         while (!tkw_pool_advance_some(two, 4000, (size_t)1 << i % 8))
             assert_int_equal(tkw_pool_next(two), tkw_pool_now(two));
         assert_pool_sound(two);
-        for (struct tkw_shot shot; tkw_pool_pop(one, &shot);)
-            assert_pool_pops(two, parts[shot.user.word]);
+        for (struct tkw_pool_timer timer; tkw_pool_pop(one, &timer);)
+            assert_pool_pops(two, parts[timer.user.word]);
         assert_pool_pops_none(two);
         pool_done(one);
         pool_done(two);
@@ -359,7 +359,7 @@ static void a_budget_bounds_what_is_moved(void **state)
         }
         assert_pool_sound(pool);
         size_t fired = 0;
-        for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
+        for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);)
             fired++;
         assert_int_equal(fired, MANY - (MANY + 2) / 3);
         pool_done(pool);

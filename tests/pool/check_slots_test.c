@@ -10,18 +10,50 @@ static void check_sees_wrong_time(void **state)
     struct scene scene;
     set_scene(&scene);
     struct tkw_pool *pool = scene.pool;
-    ASSERT_SEEN(pool, pool->now, 21);
-    ASSERT_SEEN(pool, pool->now, 23);
-    ASSERT_SEEN(pool, pool->dial.now, 23);
-    ASSERT_SEEN(pool, pool->dial.levels[1].hand, 2);
-    ASSERT_SEEN(pool, pool->dial.levels[1].start, 40);
-    ASSERT_SEEN(pool, pool->is_mid_tick, true);
-    ASSERT_SEEN(pool, pool->wake, 31); /* past the slot of 30 */
-    ASSERT_SEEN(pool, pool->wake, TKW_NEVER);
-    ASSERT_SEEN(pool, pool->quiet, 31);
+    ASSERT_SEEN(pool, pool->now, 21, "last finished tick is 21, expected 22");
+    ASSERT_SEEN(pool, pool->now, 23, "last finished tick is 23, expected 22");
+    ASSERT_SEEN(pool, pool->dial.now, 23,
+                "level 1: number of the current slot is 22, expected 23");
+    ASSERT_SEEN(pool, pool->dial.levels[1].hand, 2,
+                "level 2: number of the current slot is 2, expected 1");
+    ASSERT_SEEN(
+        pool, pool->dial.levels[1].start, 40,
+        "level 2: tick at which the current slot begins is 40, expected 20");
+    ASSERT_SEEN(pool, pool->is_mid_tick, true,
+                "last finished tick is 22, expected 21");
+    ASSERT_SEEN(/* past the slot of 30 */
+                pool, pool->wake, 31,
+                "tick before which no slot begins is 31, expected at most 30");
+    ASSERT_SEEN(pool, pool->wake, TKW_NEVER,
+                "tick before which no slot begins is 18446744073709551615, "
+                "expected at most 30");
+    ASSERT_SEEN(pool, pool->quiet, 31,
+                "tick before which an advance only moves the hands is 31, "
+                "expected at most 30");
     pool->wake = 30;
     assert_true(tkw_pool_check(pool));
     pool_done(pool);
+}
+
+/* The wrong bit of a slot.  If it is the level's only one, or was, the level's
+ * busy bit disagrees with it first. */
+static void assert_occupancy_seen(struct tkw_pool *pool, uint32_t level,
+                                  uint32_t position)
+{
+    uint64_t *word = pool->rings[level].occupancy;
+    uint64_t wrong = *word ^ UINT64_C(1) << position;
+    bool is_set = *word >> position & 1;
+    bool is_busy = *word != 0;
+    uint32_t slot = position % pool->dial.levels[level].size;
+    if ((wrong != 0) != is_busy)
+        ASSERT_SEEN(pool, *word, wrong,
+                    "level %u: busy bit of the level is %d, expected %d",
+                    level + 1, is_busy, !is_busy);
+    else
+        ASSERT_SEEN(pool, *word, wrong,
+                    "level %u, slot %u: occupancy bit of the slot is %d, "
+                    "expected %d",
+                    level + 1, slot, !is_set, is_set);
 }
 
 /* Forgetting one, or telling of one that is not there. */
@@ -34,9 +66,12 @@ static void check_sees_wrong_occupancy(void **state)
     const uint64_t bit = 1;
     for (uint32_t level = 0; level < pool->dial.level_count; level++) {
         struct ring *ring = &pool->rings[level];
-        ASSERT_SEEN(pool, pool->busy, pool->busy ^ bit << level);
+        bool is_busy = pool->busy >> level & 1;
+        ASSERT_SEEN(pool, pool->busy, pool->busy ^ bit << level,
+                    "level %u: busy bit of the level is %d, expected %d",
+                    level + 1, !is_busy, is_busy);
         for (uint32_t i = 0; i < ring->size; i++)
-            ASSERT_SEEN(pool, *ring->occupancy, *ring->occupancy ^ bit << i);
+            assert_occupancy_seen(pool, level, i);
     }
     pool_done(pool);
 }
@@ -56,12 +91,12 @@ static void move_slot(struct tkw_pool *pool, uint32_t level, uint64_t from,
 }
 
 static void assert_move_seen(struct tkw_pool *pool, uint32_t level,
-                             uint64_t from, uint64_t to)
+                             uint64_t from, uint64_t to, const char *fault)
 {
     tkw_tick wake = pool->wake;
     pool->wake = 0;
     move_slot(pool, level, from, to);
-    assert_false(tkw_pool_check(pool));
+    ASSERT_BROKEN(pool, pool, "%s", fault);
     move_slot(pool, level, to, from);
     assert_true(tkw_pool_check(pool));
     pool->wake = wake;
@@ -73,13 +108,27 @@ static void check_sees_a_slot_out_of_its_place(void **state)
     struct scene scene;
     set_scene(&scene);
     struct tkw_pool *pool = scene.pool;
-    assert_move_seen(pool, 0, 30, 29);
-    assert_move_seen(pool, 0, 30, 31);
-    assert_move_seen(pool, 0, 30, 22); /* the current one */
-    assert_move_seen(pool, 0, 30, 21); /* a turn and more ahead */
-    assert_move_seen(pool, 1, 3, 2);
-    assert_move_seen(pool, 1, 3, 4);
-    assert_move_seen(pool, 1, 3, 1);
+    assert_move_seen(pool, 0, 30, 29,
+                     "level 1, slot 9: tick of an entry, counted from the "
+                     "first of the slot, is 1, expected at most 0");
+    assert_move_seen(pool, 0, 30, 31,
+                     "level 1, slot 11: tick of an entry, counted from the "
+                     "first of the slot, is 16777215, expected at most 0");
+    assert_move_seen(pool, 0, 30, 22, /* the current one */
+                     "level 1, slot 2: number of chunks of a slot that must "
+                     "be empty is 2, expected 0");
+    assert_move_seen(pool, 0, 30, 21, /* a turn and more ahead */
+                     "level 1, slot 1: tick of an entry, counted from the "
+                     "first of the slot, is 16777185, expected at most 0");
+    assert_move_seen(pool, 1, 3, 2,
+                     "level 2, slot 2: tick of an entry, counted from the "
+                     "first of the slot, is 30, expected at most 19");
+    assert_move_seen(pool, 1, 3, 4,
+                     "level 2, slot 4: tick of an entry, counted from the "
+                     "first of the slot, is 16777206, expected at most 19");
+    assert_move_seen(pool, 1, 3, 1,
+                     "level 2, slot 1: number of chunks of a slot that must "
+                     "be empty is 4, expected 0");
     pool_done(pool);
 }
 
@@ -92,8 +141,12 @@ static void check_sees_a_slot_after_the_end_of_time(void **state)
     uint64_t last = UINT64_MAX / pool->dial.levels[top].tick;
     pool_arm(pool, TKW_NEVER - 1, 0);
     assert_true(tkw_pool_check(pool));
-    assert_move_seen(pool, top, last, last + 1);
-    assert_move_seen(pool, top, last, last + 2);
+    assert_move_seen(pool, top, last, last + 1,
+                     "level 15, slot 0: number of chunks of a slot that must "
+                     "be empty is 1, expected 0");
+    assert_move_seen(pool, top, last, last + 2,
+                     "level 15, slot 1: number of chunks of a slot that must "
+                     "be empty is 1, expected 0");
     pool_done(pool);
 }
 
@@ -111,16 +164,32 @@ static void check_sees_what_is_left_in_a_drained_slot(void **state)
     set_scene(&scene);
     struct tkw_pool *pool = scene.pool;
     set_drained(pool, 0, 30);
-    assert_false(tkw_pool_check(pool));
+    ASSERT_BROKEN(pool, pool,
+                  "level 1, slot 10: number of chunks of a slot that must be "
+                  "empty is 2, expected 0");
     set_drained(pool, 0, 0);
     assert_true(tkw_pool_check(pool));
     for (uint64_t number = 1; number < 6; number++) {
         set_drained(pool, 1, number);
-        assert_int_equal(tkw_pool_check(pool), number < 3);
+        if (number < 3)
+            assert_true(tkw_pool_check(pool));
+        else
+            ASSERT_BROKEN(pool, pool,
+                          "level 2, slot 3: number of chunks of a slot that "
+                          "must be empty is 4, expected 0");
     }
     set_drained(pool, 1, 0);
     pool_done(pool);
 }
+
+/* Set a number of a ring to a wrong value, and name it as check() does. */
+#define ASSERT_RING_SEEN(field, wrong, what)                                \
+    do {                                                                    \
+        uint64_t number = (field);                                          \
+        ASSERT_SEEN(pool, field, wrong,                                     \
+                    "level %u: " what " is %" PRIu64 ", expected %" PRIu64, \
+                    i + 1, (uint64_t)(field), number);                      \
+    } while (0)
 
 /* What is known beforehand of where to file, on any level. */
 static void assert_reach_seen(const struct tkw_geometry *geometry)
@@ -130,17 +199,26 @@ static void assert_reach_seen(const struct tkw_geometry *geometry)
     assert_true(tkw_pool_check(pool));
     for (uint32_t i = 0; i < pool->dial.level_count; i++) {
         struct ring *ring = &pool->rings[i];
-        ASSERT_SEEN(pool, ring->hand, ring->hand + 1);
-        ASSERT_SEEN(pool, ring->low, ring->low + 1);
-        ASSERT_SEEN(pool, ring->low, ring->low - 1);
-        ASSERT_SEEN(pool, ring->reach, ring->reach + 1);
+        ASSERT_RING_SEEN(ring->hand, ring->hand + 1,
+                         "current slot that filing counts on");
+        ASSERT_RING_SEEN(ring->low, ring->low + 1,
+                         "first slot number to file in");
+        ASSERT_RING_SEEN(ring->low, ring->low - 1,
+                         "first slot number to file in");
+        ASSERT_RING_SEEN(ring->reach, ring->reach + 1,
+                         "number of slots to file in without a search");
         if (ring->reach == 0)
             continue;
-        ASSERT_SEEN(pool, ring->reach, ring->reach - 1);
-        ASSERT_SEEN(pool, ring->shift, ring->shift + 1);
-        ring->low++; /* as far as before, but one is left out */
-        ring->reach--;
-        assert_false(tkw_pool_check(pool));
+        ASSERT_RING_SEEN(ring->reach, ring->reach - 1,
+                         "number of slots to file in without a search");
+        ASSERT_RING_SEEN(ring->shift, ring->shift + 1,
+                         "logarithm of the length of a ring's slot");
+        ring->reach--; /* as far as before, but one is left out */
+        uint64_t low = ring->low++;
+        ASSERT_BROKEN(pool, pool,
+                      "level %u: first slot number to file in is %" PRIu64
+                      ", expected %" PRIu64,
+                      i + 1, low + 1, low);
         ring->low--;
         ring->reach++;
     }
@@ -162,16 +240,20 @@ static void check_sees_a_crowd_that_is_not_known(void **state)
     struct tkw_pool *pool = scene.pool;
     assert_true(slot_at(pool, 1, 150)->chunks >= TKW_CROWDED_CHUNKS);
     assert_int_equal(pool->crowds, 2);
-    ASSERT_SEEN(pool, pool->crowds, 0);
-    ASSERT_SEEN(pool, pool->crowds, 1);
-    ASSERT_SEEN(pool, pool->crowds, 4);
+    ASSERT_SEEN(pool, pool->crowds, 0,
+                "level 2, slot 7: crowd bit of the level is 0, expected 1");
+    ASSERT_SEEN(pool, pool->crowds, 1,
+                "level 2, slot 7: crowd bit of the level is 0, expected 1");
+    ASSERT_SEEN(pool, pool->crowds, 4,
+                "level 2, slot 7: crowd bit of the level is 0, expected 1");
     pool_done(pool);
 
     pool = pool_of(&kafka, 0); /* just enough to be one */
     for (size_t i = 0; i < TKW_CROWDED_CHUNKS * CHUNK_ENTRIES; i++)
         pool_arm(pool, 50, i);
     assert_int_equal(slot_at(pool, 1, 50)->chunks, TKW_CROWDED_CHUNKS);
-    ASSERT_SEEN(pool, pool->crowds, 0);
+    ASSERT_SEEN(pool, pool->crowds, 0,
+                "level 2, slot 2: crowd bit of the level is 0, expected 1");
     pool_done(pool);
 }
 
@@ -199,15 +281,23 @@ static void check_sees_faults_in_an_unfinished_tick(void **state)
     struct tkw_pool *pool = stop_in_a_tick(true);
     assert_int_equal(pool->levels_left, 2);
     assert_int_equal(slot_at(pool, 1, 40)->chunks, 1);
-    ASSERT_SEEN(pool, pool->levels_left, 1);
-    ASSERT_SEEN(pool, pool->levels_left, 0);
-    ASSERT_SEEN(pool, pool->now, 40);
-    ASSERT_SEEN(pool, pool->now, 38);
-    ASSERT_SEEN(pool, pool->quiet, 1);
+    ASSERT_SEEN(pool, pool->levels_left, 1,
+                "level 2, slot 2: number of chunks of a slot that must be "
+                "empty is 1, expected 0");
+    ASSERT_SEEN(pool, pool->levels_left, 0,
+                "level 1, slot 0: number of chunks of a slot that must be "
+                "empty is 1, expected 0");
+    ASSERT_SEEN(pool, pool->now, 40, "last finished tick is 40, expected 39");
+    ASSERT_SEEN(pool, pool->now, 38, "last finished tick is 38, expected 39");
+    ASSERT_SEEN(
+        pool, pool->quiet, 1,
+        "tick before which an advance only moves the hands is 1, expected 0");
     pool_done(pool);
     pool = stop_in_a_tick(false);
     assert_int_equal(pool->levels_left, 1);
-    ASSERT_SEEN(pool, pool->levels_left, 0);
+    ASSERT_SEEN(pool, pool->levels_left, 0,
+                "level 1, slot 0: number of chunks of a slot that must be "
+                "empty is 1, expected 0");
     pool_done(pool);
 }
 
@@ -219,9 +309,12 @@ static void check_sees_wrong_deadlines_of_what_is_due(void **state)
         assert_int_equal(pool->shelves[which].chunks, 1);
         uint64_t entry = *shelf(pool, which)->read;
         struct record *record = record_at(pool, entry_index(entry));
-        ASSERT_SEEN(pool, record->deadline, 39);
-        ASSERT_SEEN(pool, record->deadline, 41);
-        ASSERT_SEEN(pool, record->word, record->word ^ WORD_QUEUED);
+        ASSERT_SEEN(pool, record->deadline, 39,
+                    "deadline of a timer is 39, expected at least 40");
+        ASSERT_SEEN(pool, record->deadline, 41,
+                    "deadline of a timer is 41, expected at most 40");
+        ASSERT_SEEN(pool, record->word, record->word ^ WORD_QUEUED,
+                    "queue mark of a timer is 0, expected 1");
     }
     pool_done(pool);
 }
@@ -233,11 +326,15 @@ static void check_sees_what_the_next_advance_would_leave(void **state)
     struct tkw_pool *pool = pool_of(&kafka, 0);
     tkw_pool_advance(pool, 5);
     pool_arm(pool, 3, 0);
-    ASSERT_SEEN(pool, pool->quiet, 5);
+    ASSERT_SEEN(
+        pool, pool->quiet, 5,
+        "tick before which an advance only moves the hands is 5, expected 0");
     uint64_t entry = *shelf(pool, FRESH)->read;
     struct record *record = record_at(pool, entry_index(entry));
-    ASSERT_SEEN(pool, record->deadline, 6);
-    ASSERT_SEEN(pool, record->word, record->word ^ WORD_QUEUED);
+    ASSERT_SEEN(pool, record->deadline, 6,
+                "deadline of a timer is 6, expected at most 5");
+    ASSERT_SEEN(pool, record->word, record->word ^ WORD_QUEUED,
+                "queue mark of a timer is 0, expected 1");
     pool_done(pool);
 }
 
@@ -252,7 +349,9 @@ static void check_sees_what_a_finished_tick_left_over(void **state)
         assert_true(tkw_pool_check(pool));
         pool->shelves[which] = pool->shelves[READY];
         memset(&pool->shelves[READY], 0, sizeof(pool->shelves[READY]));
-        assert_false(tkw_pool_check(pool));
+        ASSERT_BROKEN(pool, pool,
+                      "number of chunks that wait for the end of a tick is 1, "
+                      "expected 0");
         pool->shelves[READY] = pool->shelves[which];
         memset(&pool->shelves[which], 0, sizeof(pool->shelves[which]));
         pool_done(pool);

@@ -6,12 +6,13 @@
  * Each operation cancels a random one, long before it is due, and arms another
  * in its place; a millisecond passes every thousand.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <tickwheel/pool.h>
+
+#include "../support/figures.h"
 
 enum {
     PENDING = 5000,
@@ -59,19 +60,19 @@ static void arm(struct churn *churn, size_t i)
 /* A tick goes by.  The sleeper is woken only if `next` had asked for it. */
 static void pass_a_tick(struct churn *churn)
 {
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     tkw_tick now = tkw_pool_now(churn->pool) + 1;
     churn->wakes += tkw_pool_next(churn->pool) <= now;
     tkw_pool_advance(churn->pool, now);
-    demand(!tkw_pool_pop(churn->pool, &shot), "nothing comes due");
+    demand(!tkw_pool_pop(churn->pool, &timer), "nothing comes due");
 }
 
-static void look(struct churn *churn)
+static void check_dead(struct churn *churn)
 {
-    struct tkw_pool_figures figures = tkw_pool_counters(churn->pool);
-    if (figures.dead > churn->dead_most)
-        churn->dead_most = figures.dead;
-    demand(figures.dead <= PENDING + DEAD_SLACK,
+    struct tkw_pool_stats stats = tkw_pool_read_stats(churn->pool);
+    if (stats.dead > churn->dead_most)
+        churn->dead_most = stats.dead;
+    demand(stats.dead <= PENDING + DEAD_SLACK,
            "the dead are fewer than the armed, and a constant");
 }
 
@@ -82,11 +83,11 @@ static void run(struct churn *churn, uint64_t ops)
         demand(tkw_pool_cancel(churn->pool, churn->handles[i]),
                "what is pending can be cancelled");
         arm(churn, i);
-        look(churn);
+        check_dead(churn);
         if (op % OPS_A_TICK == 0)
             pass_a_tick(churn);
         if (op == ops / 2)
-            churn->bytes_early = tkw_pool_counters(churn->pool).bytes;
+            churn->bytes_early = tkw_pool_read_stats(churn->pool).bytes;
     }
 }
 
@@ -104,19 +105,26 @@ int main(int argc, char **argv)
         arm(&churn, i);
     run(&churn, ops);
 
-    struct tkw_pool_figures figures = tkw_pool_counters(churn.pool);
+    struct tkw_pool_stats stats = tkw_pool_read_stats(churn.pool);
     uint64_t ticks = ops / OPS_A_TICK;
-    demand(tkw_pool_check(churn.pool), "the pool is sound");
+    struct tkw_fault fault;
+    char text[TKW_FAULT_TEXT_MAX] = "";
+    if (tkw_pool_find_fault(churn.pool, &fault))
+        tkw_fault_describe(&fault, text, sizeof text);
+    demand(text[0] == 0, text);
     demand(tkw_pool_count(churn.pool) == PENDING, "none is lost");
-    demand(figures.bytes == churn.bytes_early, "memory is flat");
+    demand(stats.bytes == churn.bytes_early, "memory is flat");
     demand(churn.wakes <= ticks / SLOT_TICKS + 1,
            "one wake-up at most for each slot of level 2");
-    printf("%" PRIu64 " armed and cancelled over %" PRIu64 " ms: %" PRIu64
-           " bytes all the time, at most %" PRIu64
-           " dead beside %d armed, %" PRIu64 " wake-ups, %" PRIu64
-           " chunks swept\n",
-           ops, ticks, figures.bytes, churn.dead_most, PENDING, churn.wakes,
-           figures.sweeps);
+
+    figures_begin("pool_churn");
+    figures_count("timers armed and cancelled", ops);
+    figures_count("timers pending", PENDING);
+    figures_count("bytes from the middle of the run on", stats.bytes);
+    figures_count("dead entries at most", churn.dead_most);
+    figures_count("wake-ups", churn.wakes);
+    figures_count("chunks swept", stats.sweeps);
+    figures_end();
     tkw_pool_close(churn.pool);
     return 0;
 }

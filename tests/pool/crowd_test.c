@@ -84,13 +84,13 @@ static void assert_in_order(size_t i)
 /* Pop all; each is the one armed, on time, and in order. */
 static void pop_all(struct tkw_pool *pool)
 {
-    for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);) {
-        size_t i = (size_t)shot.user.word;
+    for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);) {
+        size_t i = (size_t)timer.user.word;
         assert_true(i < TIMERS);
-        assert_int_equal(shot.handle, twin.handles[i]);
+        assert_int_equal(timer.handle, twin.handles[i]);
         assert_int_not_equal(twin.armed_as[i], 0);
-        assert_int_equal(shot.deadline, twin.deadlines[i]);
-        assert_true(shot.deadline <= tkw_pool_now(pool));
+        assert_int_equal(timer.deadline, twin.deadlines[i]);
+        assert_true(timer.deadline <= tkw_pool_now(pool));
         assert_in_order(i);
         twin.armed_as[i] = 0;
         twin.count--;

@@ -8,10 +8,10 @@
 /* Pop with tkw_pool_pop_due(); 0: it returned none. */
 static tkw_handle pop_due(struct tkw_pool *pool)
 {
-    struct tkw_shot shot = {.handle = 0};
-    size_t count = tkw_pool_pop_due(pool, &shot, 1);
-    assert_int_equal(count, shot.handle != 0);
-    return shot.handle;
+    struct tkw_pool_timer timer = {.handle = 0};
+    size_t count = tkw_pool_pop_due(pool, &timer, 1);
+    assert_int_equal(count, timer.handle != 0);
+    return timer.handle;
 }
 
 static void a_timer_armed_for_now_waits_for_the_next_advance(void **state)
@@ -44,22 +44,22 @@ static void pop_returns_what_pop_due_leaves(void **state)
     (void)state;
     enum { COUNT = 3 * CHUNK_ENTRIES };
     static tkw_handle handles[COUNT];
-    struct tkw_shot shots[COUNT];
+    struct tkw_pool_timer timers[COUNT];
     struct tkw_pool *pool = pool_of(&kafka, 50);
     for (size_t i = 0; i < COUNT; i++)
         handles[i] = pool_arm(pool, i % 50, i);
     for (size_t i = 0; i < COUNT; i += 5)
         assert_true(tkw_pool_cancel(pool, handles[i]));
-    assert_int_equal(tkw_pool_pop_due(pool, shots, COUNT), 0);
+    assert_int_equal(tkw_pool_pop_due(pool, timers, COUNT), 0);
     assert_pool_pops(pool, handles[1]);
-    assert_int_equal(tkw_pool_pop_due(pool, shots, COUNT), 0);
-    assert_true(tkw_pool_pop_keep(pool, &shots[0]));
-    assert_int_equal(shots[0].handle, handles[2]);
-    size_t count = tkw_pool_pop_many(pool, shots, COUNT);
+    assert_int_equal(tkw_pool_pop_due(pool, timers, COUNT), 0);
+    assert_true(tkw_pool_pop_keep(pool, &timers[0]));
+    assert_int_equal(timers[0].handle, handles[2]);
+    size_t count = tkw_pool_pop_many(pool, timers, COUNT);
     assert_int_equal(count, COUNT - COUNT / 5 - 1 - 2);
     for (size_t i = 3, at = 0; i < COUNT; i++)
         if (i % 5 != 0)
-            assert_int_equal(shots[at++].handle, handles[i]);
+            assert_int_equal(timers[at++].handle, handles[i]);
     assert_pool_pops_none(pool);
     pool_done(pool);
 }

@@ -34,14 +34,14 @@ static void follow(const struct example *example)
         assert_int_equal(tkw_pool_next(pool), step->expiration);
         tkw_pool_advance(pool, step->expiration - 1);
         assert_int_equal(tkw_pool_next(pool), step->expiration);
-        assert_int_equal(tkw_pool_counters(pool).work.visits, worked);
+        assert_int_equal(tkw_pool_read_stats(pool).work.visits, worked);
         assert_pool_pops_none(pool);
         tkw_pool_advance(pool, step->expiration);
-        worked = tkw_pool_counters(pool).work.visits;
+        worked = tkw_pool_read_stats(pool).work.visits;
         assert_pool_sound(pool);
     }
     if (example->path[0].level != 0) /* L6 */
-        assert_true(tkw_pool_counters(pool).work.falls <
+        assert_true(tkw_pool_read_stats(pool).work.falls <
                     example->path[0].level);
     assert_int_equal(tkw_pool_now(pool), example->deadline);
     assert_pool_state(pool, handle, TKW_READY);
@@ -83,7 +83,7 @@ static void after_idle_time_a_timer_goes_straight_to_level_1(void **state)
     tkw_handle handle = pool_arm(pool, 3600005, 0);
     assert_int_equal(pool_wakes(pool), 1);
     assert_int_equal(tkw_pool_now(pool), 3600005);
-    assert_int_equal(tkw_pool_counters(pool).work.falls, 0);
+    assert_int_equal(tkw_pool_read_stats(pool).work.falls, 0);
     assert_pool_pops(pool, handle);
     pool_done(pool);
 }

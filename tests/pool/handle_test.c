@@ -2,7 +2,6 @@
  * pool/handle_test.c - what a handle stands for: one timer, from its arming to
  * its end, and nothing else ever after; any other number is nothing at all.
  */
-#include "pool/ahead.h"
 #include "support/pool.h"
 
 /* Every call with a handle that stands for nothing says so, and does nothing */
@@ -40,30 +39,30 @@ static void what_a_timer_carries_comes_back(void **state)
     int mine[3];
     struct tkw_pool *pool = pool_of(NULL, 0);
     tkw_handle handles[3];
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     for (size_t i = 0; i < 3; i++) {
         struct tkw_user user = {.pointer = &mine[i], .word = ~(uint64_t)i};
         assert_int_equal(tkw_pool_arm(pool, &handles[i], 10 + i, user), 0);
-        assert_int_equal(tkw_pool_query(pool, handles[i], &shot), TKW_PENDING);
-        assert_ptr_equal(shot.user.pointer, &mine[i]);
-        assert_int_equal(shot.user.word, ~(uint64_t)i);
+        assert_int_equal(tkw_pool_query(pool, handles[i], &timer), TKW_PENDING);
+        assert_ptr_equal(timer.user.pointer, &mine[i]);
+        assert_int_equal(timer.user.word, ~(uint64_t)i);
     }
     struct tkw_pool_cursor walk = {0};
-    while (tkw_pool_walk(pool, &walk, &shot))
-        assert_ptr_equal(shot.user.pointer, &mine[~shot.user.word]);
+    while (tkw_pool_walk(pool, &walk, &timer))
+        assert_ptr_equal(timer.user.pointer, &mine[~timer.user.word]);
 
     tkw_pool_advance(pool, 11);
-    assert_true(tkw_pool_pop(pool, &shot));
-    assert_ptr_equal(shot.user.pointer, &mine[0]);
-    assert_int_equal(shot.user.word, UINT64_MAX);
-    assert_true(tkw_pool_pop_keep(pool, &shot));
-    assert_ptr_equal(shot.user.pointer, &mine[1]);
-    assert_int_equal(tkw_pool_query(pool, handles[1], &shot), TKW_KEPT);
-    assert_ptr_equal(shot.user.pointer, &mine[1]);
-    assert_int_equal(shot.deadline, 11);
-    assert_true(tkw_pool_drain(pool, &shot));
-    assert_ptr_equal(shot.user.pointer, &mine[2]);
-    assert_int_equal(shot.handle, handles[2]);
+    assert_true(tkw_pool_pop(pool, &timer));
+    assert_ptr_equal(timer.user.pointer, &mine[0]);
+    assert_int_equal(timer.user.word, UINT64_MAX);
+    assert_true(tkw_pool_pop_keep(pool, &timer));
+    assert_ptr_equal(timer.user.pointer, &mine[1]);
+    assert_int_equal(tkw_pool_query(pool, handles[1], &timer), TKW_KEPT);
+    assert_ptr_equal(timer.user.pointer, &mine[1]);
+    assert_int_equal(timer.deadline, 11);
+    assert_true(tkw_pool_drain(pool, &timer));
+    assert_ptr_equal(timer.user.pointer, &mine[2]);
+    assert_int_equal(timer.handle, handles[2]);
     pool_done(pool);
 }
 
@@ -72,7 +71,7 @@ static void a_query_tells_each_point_of_a_life(void **state)
 {
     (void)state;
     for (size_t s = 0; s < COUNT_OF(pool_shapes); s++) {
-        struct tkw_shot shot;
+        struct tkw_pool_timer timer;
         struct tkw_pool *pool = pool_of(&pool_shapes[s], 0);
         tkw_handle a = pool_arm(pool, 90, 0), b = pool_arm(pool, 91, 1);
         tkw_handle c = pool_arm(pool, 92, 2), d = pool_arm(pool, 93, 3);
@@ -85,16 +84,16 @@ static void a_query_tells_each_point_of_a_life(void **state)
         assert_pool_state(pool, b, TKW_CANCELLED);
         assert_pool_state(pool, d, TKW_PENDING);
         assert_pool_pops(pool, a); /* then done */
-        assert_true(tkw_pool_pop_keep(pool, &shot));
-        assert_int_equal(shot.handle, c);
+        assert_true(tkw_pool_pop_keep(pool, &timer));
+        assert_int_equal(timer.handle, c);
         assert_pool_state(pool, c, TKW_KEPT);
         assert_int_equal(tkw_pool_rearm(pool, c, 95), 1);
         assert_pool_state(pool, c, TKW_PENDING);
-        assert_true(tkw_pool_drain(pool, &shot));
-        assert_pool_state(pool, shot.handle, TKW_DONE);
-        assert_true(tkw_pool_drain(pool, &shot));
-        assert_pool_state(pool, shot.handle, TKW_DONE);
-        assert_false(tkw_pool_drain(pool, &shot));
+        assert_true(tkw_pool_drain(pool, &timer));
+        assert_pool_state(pool, timer.handle, TKW_DONE);
+        assert_true(tkw_pool_drain(pool, &timer));
+        assert_pool_state(pool, timer.handle, TKW_DONE);
+        assert_false(tkw_pool_drain(pool, &timer));
         pool_done(pool);
     }
 }
@@ -110,8 +109,8 @@ static void a_handle_is_stale_once_its_place_is_used_again(void **state)
     for (size_t i = 0; i < COUNT_OF(old); i += 2)
         assert_true(tkw_pool_cancel(pool, old[i]));
     tkw_pool_advance(pool, 100);
-    for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
-        assert_int_equal(shot.user.word % 2, 1);
+    for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);)
+        assert_int_equal(timer.user.word % 2, 1);
     for (size_t i = 0; i < COUNT_OF(old); i++)
         assert_pool_state(pool, old[i], i % 2 ? TKW_DONE : TKW_CANCELLED);
 
@@ -149,7 +148,7 @@ static void cancelling_twice_stops_it_once(void **state)
             assert_int_equal(tkw_pool_count(pool), 2 - i);
         }
         assert_pool_pops_none(pool);
-        assert_int_equal(tkw_pool_counters(pool).work.cancelled, 3);
+        assert_int_equal(tkw_pool_read_stats(pool).work.cancelled, 3);
         pool_done(pool);
     }
 }
@@ -208,7 +207,6 @@ static void neighbours_of_a_handle_mean_nothing(void **state)
                     compare_handles) != NULL)
             continue; /* another timer, by its own handle */
         assert_means_nothing(pool, forged);
-        tkw__pool_prefetch(pool, forged); /* it is no use, and does no harm */
         enum tkw_state is = tkw_pool_query(pool, forged, NULL);
         assert_true(is == TKW_STALE || is == TKW_CANCELLED);
     }
@@ -245,24 +243,24 @@ static void a_kept_timer_goes_on_under_its_handle(void **state)
 {
     (void)state;
     for (size_t s = 0; s < COUNT_OF(pool_shapes); s++) {
-        struct tkw_shot shot;
+        struct tkw_pool_timer timer;
         struct tkw_pool *pool = pool_of(&pool_shapes[s], 0);
         tkw_handle handle = pool_arm(pool, 7, 42);
         for (unsigned i = 1; i < 5000; i++) {
             tkw_tick due = (tkw_tick)i * 7;
             tkw_pool_advance(pool, due);
-            assert_true(tkw_pool_pop_keep(pool, &shot));
-            assert_int_equal(shot.handle, handle);
-            assert_int_equal(shot.deadline, due);
-            assert_int_equal(shot.user.word, 42);
+            assert_true(tkw_pool_pop_keep(pool, &timer));
+            assert_int_equal(timer.handle, handle);
+            assert_int_equal(timer.deadline, due);
+            assert_int_equal(timer.user.word, 42);
             assert_int_equal(tkw_pool_count(pool), 0);
-            assert_false(tkw_pool_pop_keep(pool, &shot));
+            assert_false(tkw_pool_pop_keep(pool, &timer));
             assert_int_equal(tkw_pool_postpone(pool, handle, due + 1), 0);
             assert_pool_state(pool, handle, TKW_KEPT);
             assert_int_equal(tkw_pool_rearm(pool, handle, due + 7), 1);
-            assert_int_equal(tkw_pool_counters(pool).work.armed, i + 1);
+            assert_int_equal(tkw_pool_read_stats(pool).work.armed, i + 1);
         }
-        assert_int_equal(tkw_pool_counters(pool).work.fired, 4999);
+        assert_int_equal(tkw_pool_read_stats(pool).work.fired, 4999);
         assert_pool_sound(pool);
         pool_done(pool);
     }
@@ -272,23 +270,23 @@ static void a_kept_timer_goes_on_under_its_handle(void **state)
 static void cancelling_a_kept_timer_lets_it_go(void **state)
 {
     (void)state;
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     struct tkw_pool *pool = pool_of(NULL, 0);
     uint64_t warm = 0;
     for (unsigned i = 0; i < 200000; i++) {
         tkw_handle handle = pool_arm(pool, 0, i);
-        assert_true(tkw_pool_pop_keep(pool, &shot));
-        assert_int_equal(shot.handle, handle);
+        assert_true(tkw_pool_pop_keep(pool, &timer));
+        assert_int_equal(timer.handle, handle);
         assert_false(tkw_pool_cancel(pool, handle));
         enum tkw_state is = tkw_pool_query(pool, handle, NULL);
         assert_true(is == TKW_DONE || is == TKW_CANCELLED);
         assert_means_nothing(pool, handle);
         if (i == 100000)
-            warm = tkw_pool_counters(pool).bytes;
+            warm = tkw_pool_read_stats(pool).bytes;
     }
-    assert_int_equal(tkw_pool_counters(pool).bytes, warm);
-    assert_int_equal(tkw_pool_counters(pool).work.cancelled, 0);
-    assert_int_equal(tkw_pool_counters(pool).work.fired, 200000);
+    assert_int_equal(tkw_pool_read_stats(pool).bytes, warm);
+    assert_int_equal(tkw_pool_read_stats(pool).work.cancelled, 0);
+    assert_int_equal(tkw_pool_read_stats(pool).work.fired, 200000);
     pool_done(pool);
 }
 

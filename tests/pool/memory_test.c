@@ -11,13 +11,14 @@
 struct snapshot {
     size_t count;
     tkw_tick now, next;
-    struct tkw_wheel_figures work;
+    struct tkw_wheel_stats work;
 };
 
 static struct snapshot snapshot_of(const struct tkw_pool *pool)
 {
     return (struct snapshot){tkw_pool_count(pool), tkw_pool_now(pool),
-                             tkw_pool_next(pool), tkw_pool_counters(pool).work};
+                             tkw_pool_next(pool),
+                             tkw_pool_read_stats(pool).work};
 }
 
 static void assert_unchanged(const struct tkw_pool *pool,
@@ -106,8 +107,8 @@ static bool arm_all_but(const struct tkw_geometry *geometry, uint64_t k,
     uint64_t calls = ledger.calls;
     tkw_pool_advance(pool, 6000);
     size_t fired = 0;
-    for (struct tkw_shot shot; tkw_pool_pop(pool, &shot); fired++)
-        assert_int_equal(shot.handle, handles[shot.user.word]);
+    for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer); fired++)
+        assert_int_equal(timer.handle, handles[timer.user.word]);
     assert_int_equal(fired, ARMED);
     assert_int_equal(ledger.calls, calls);
     ledger_done(&ledger, pool);
@@ -185,11 +186,11 @@ static void a_kept_timer_that_cannot_be_armed_stays_kept(void **state)
     (void)state;
     static tkw_handle handles[3000];
     struct ledger ledger;
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     struct tkw_pool *pool = ledger_pool(&ledger, NULL);
     for (size_t i = 0; i < COUNT_OF(handles); i++) {
         handles[i] = pool_arm(pool, 0, i);
-        assert_true(tkw_pool_pop_keep(pool, &shot));
+        assert_true(tkw_pool_pop_keep(pool, &timer));
     }
     ledger_fail(&ledger, 0, FOR_EVER);
     for (size_t i = 0; i < COUNT_OF(handles); i++) {
@@ -255,11 +256,11 @@ static void an_endless_reserve_is_refused(void **state)
  */
 static void put_off(struct tkw_pool *pool, tkw_handle handle, tkw_tick delay)
 {
-    struct tkw_shot shot;
-    if (tkw_pool_query(pool, handle, &shot) != TKW_PENDING ||
-        shot.deadline == tkw_pool_now(pool) + 1)
+    struct tkw_pool_timer timer;
+    if (tkw_pool_query(pool, handle, &timer) != TKW_PENDING ||
+        timer.deadline == tkw_pool_now(pool) + 1)
         return;
-    tkw_tick later = tkw_tick_after(shot.deadline, 1 + delay);
+    tkw_tick later = tkw_tick_after(timer.deadline, 1 + delay);
     assert_int_equal(tkw_pool_postpone(pool, handle, later), 1);
 }
 
@@ -267,12 +268,12 @@ static void change_without_arming(struct tkw_pool *pool,
                                   const tkw_handle *handles, size_t count,
                                   uint64_t *seed, unsigned bits)
 {
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     for (unsigned i = 0; i < 8; i++) {
         tkw_tick delay = random_magnitude(seed, bits);
         put_off(pool, handles[random_below(seed, count)], delay);
         tkw_pool_cancel(pool, handles[random_below(seed, count)]);
-        tkw_pool_pop(pool, &shot);
+        tkw_pool_pop(pool, &timer);
     }
 }
 
@@ -285,7 +286,7 @@ static void nothing_but_arming_allocates(void **state)
         uint64_t seed = 1 + s;
         unsigned bits = bits_of_reach(&pool_shapes[s]) - 1;
         struct ledger ledger;
-        struct tkw_shot shot;
+        struct tkw_pool_timer timer;
         struct tkw_pool *pool = ledger_pool(&ledger, &pool_shapes[s]);
         for (size_t i = 0; i < COUNT_OF(handles); i++)
             handles[i] = pool_arm(pool, 1 + random_magnitude(&seed, 12), i);
@@ -298,9 +299,9 @@ static void nothing_but_arming_allocates(void **state)
         for (tkw_tick now = 1 << 12; now < UINT64_C(1) << bits; now *= 3)
             tkw_pool_advance(pool, tkw_pool_now(pool) + now);
         assert_pool_sound(pool);
-        while (tkw_pool_pop_keep(pool, &shot))
-            tkw_pool_cancel(pool, shot.handle);
-        while (tkw_pool_drain(pool, &shot))
+        while (tkw_pool_pop_keep(pool, &timer))
+            tkw_pool_cancel(pool, timer.handle);
+        while (tkw_pool_drain(pool, &timer))
             continue;
         assert_int_equal(ledger.calls, calls);
         ledger_done(&ledger, pool);
@@ -326,7 +327,7 @@ static void a_crowd_put_off_needs_no_memory(void **state)
         assert_pool_sound(pool);
         tkw_pool_advance(pool, 10000);
         size_t fired = 0;
-        for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
+        for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);)
             fired++;
         assert_int_equal(fired, COUNT_OF(handles));
         assert_int_equal(ledger.calls, calls);
@@ -344,7 +345,7 @@ static void what_cannot_be_put_off_fires_with_its_tick(void **state)
     static tkw_handle handles[20000];
     for (size_t s = 0; s < COUNT_OF(pool_shapes); s++) {
         struct ledger ledger;
-        struct tkw_shot shot;
+        struct tkw_pool_timer timer;
         struct tkw_pool *pool = ledger_pool(&ledger, &pool_shapes[s]);
         for (size_t i = 0; i < COUNT_OF(handles); i++)
             handles[i] = pool_arm(pool, 400, i);
@@ -361,12 +362,12 @@ static void what_cannot_be_put_off_fires_with_its_tick(void **state)
         }
         assert_pool_sound(pool);
         tkw_pool_advance(pool, 400);
-        while (tkw_pool_pop(pool, &shot))
-            assert_int_equal(shot.deadline, 400);
+        while (tkw_pool_pop(pool, &timer))
+            assert_int_equal(timer.deadline, 400);
         assert_int_equal(tkw_pool_count(pool), moved);
         tkw_pool_advance(pool, 1400);
-        while (tkw_pool_pop(pool, &shot))
-            assert_int_equal(shot.deadline, 401 + shot.user.word % 1000);
+        while (tkw_pool_pop(pool, &timer))
+            assert_int_equal(timer.deadline, 401 + timer.user.word % 1000);
         assert_int_equal(tkw_pool_count(pool), 0);
         ledger_done(&ledger, pool);
     }
@@ -378,18 +379,18 @@ static void close_gives_everything_back(void **state)
     (void)state;
     for (size_t s = 0; s < COUNT_OF(pool_shapes); s++) {
         struct ledger ledger;
-        struct tkw_shot shot;
+        struct tkw_pool_timer timer;
         struct tkw_pool *pool = ledger_pool(&ledger, &pool_shapes[s]);
-        assert_int_equal(tkw_pool_counters(pool).bytes, ledger.bytes);
+        assert_int_equal(tkw_pool_read_stats(pool).bytes, ledger.bytes);
         for (size_t i = 0; i < 5000; i++) {
             tkw_handle handle = pool_arm(pool, i * 3 % 4096, i);
             if (i % 3 == 0)
                 tkw_pool_cancel(pool, handle);
-            assert_int_equal(tkw_pool_counters(pool).bytes, ledger.bytes);
+            assert_int_equal(tkw_pool_read_stats(pool).bytes, ledger.bytes);
         }
         pool_arm(pool, TKW_NEVER, 0);
         tkw_pool_advance(pool, 1000);
-        assert_true(tkw_pool_pop_keep(pool, &shot));
+        assert_true(tkw_pool_pop_keep(pool, &timer));
         tkw_pool_advance_some(pool, 4096, 33);
         ledger_done(&ledger, pool);
     }

@@ -43,7 +43,7 @@ static void a_late_hour_does_not_make_a_short_delay_long(void **state)
         tkw_handle handle = pool_arm(pool, (UINT64_C(1) << 62) + 1, 0);
         assert_int_equal(tkw_pool_next(pool), (UINT64_C(1) << 62) + 1);
         assert_pool_fires_on_time(pool, handle);
-        assert_int_equal(tkw_pool_counters(pool).work.falls, 0);
+        assert_int_equal(tkw_pool_read_stats(pool).work.falls, 0);
         pool_done(pool);
     }
 }
@@ -143,7 +143,7 @@ static void cancelling_what_is_expiring_is_counted_once(void **state)
     assert_pool_pops(pool, handles[2]);
     assert_pool_pops_none(pool);
     assert_int_equal(tkw_pool_count(pool), 0);
-    assert_int_equal(tkw_pool_counters(pool).work.cancelled, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).work.cancelled, 1);
     pool_done(pool);
 }
 
@@ -249,7 +249,7 @@ static void what_stays_in_its_slot_is_passed_over_once(void **state)
     for (size_t i = 0; i < COUNT_OF(handles); i++)
         handles[i] = pool_arm(pool, 4 + 32 * (i % 10), i);
     assert_true(tkw_pool_advance_some(pool, 4, 10000));
-    assert_int_equal(tkw_pool_counters(pool).work.passes, 1800);
+    assert_int_equal(tkw_pool_read_stats(pool).work.passes, 1800);
     for (size_t i = 0; i < COUNT_OF(handles); i += 10)
         assert_pool_pops(pool, handles[i]);
 
@@ -272,15 +272,15 @@ static void a_walk_tells_each_timer_with_its_own_deadline(void **state)
     for (size_t i = 0; i < COUNT_OF(handles); i += 3)
         assert_true(tkw_pool_cancel(pool, handles[i]));
     struct tkw_pool_cursor walk = {0};
-    for (struct tkw_shot shot; tkw_pool_walk(pool, &walk, &shot);) {
-        assert_int_equal(shot.handle, handles[shot.user.word]);
-        assert_int_equal(shot.deadline, 1 + shot.user.word * 11);
-        assert_int_not_equal(shot.user.word % 3, 0);
+    for (struct tkw_pool_timer timer; tkw_pool_walk(pool, &walk, &timer);) {
+        assert_int_equal(timer.handle, handles[timer.user.word]);
+        assert_int_equal(timer.deadline, 1 + timer.user.word * 11);
+        assert_int_not_equal(timer.user.word % 3, 0);
     }
     tkw_pool_advance(pool, 1000);
-    for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);) {
-        assert_int_equal(shot.handle, handles[shot.user.word]);
-        assert_int_equal(shot.deadline, 1 + shot.user.word * 11);
+    for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);) {
+        assert_int_equal(timer.handle, handles[timer.user.word]);
+        assert_int_equal(timer.deadline, 1 + timer.user.word * 11);
     }
     pool_done(pool);
 }
@@ -323,7 +323,7 @@ static void arming_again_leaves_no_orphan_behind(void **state)
     assert_pool_pops(pool, handle);
     assert_pool_pops(pool, other);
     assert_pool_pops_none(pool);
-    assert_int_equal(tkw_pool_counters(pool).work.fired, 2);
+    assert_int_equal(tkw_pool_read_stats(pool).work.fired, 2);
     pool_done(pool);
 }
 

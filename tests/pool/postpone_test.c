@@ -10,22 +10,22 @@ static void a_postponed_timer_moves_once_when_its_slot_is_reached(void **state)
     (void)state;
     struct tkw_pool *pool = pool_of(&kafka, 0);
     tkw_handle handle = pool_arm(pool, 10, 0);
-    uint64_t entries = tkw_pool_counters(pool).entries;
+    uint64_t entries = tkw_pool_read_stats(pool).entries;
     for (tkw_tick deadline = 11; deadline <= 300; deadline++)
         assert_int_equal(tkw_pool_postpone(pool, handle, deadline), 1);
     assert_int_equal(pool_deadline(pool, handle), 300);
     assert_int_equal(tkw_pool_next(pool), 10);
-    assert_int_equal(tkw_pool_counters(pool).entries, entries);
+    assert_int_equal(tkw_pool_read_stats(pool).entries, entries);
     tkw_pool_advance(pool, 9);
-    assert_int_equal(tkw_pool_counters(pool).work.refiles, 0);
+    assert_int_equal(tkw_pool_read_stats(pool).work.refiles, 0);
     assert_pool_sound(pool);
 
     tkw_pool_advance(pool, 10);
     assert_pool_pops_none(pool);
-    assert_int_equal(tkw_pool_counters(pool).work.refiles, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).work.refiles, 1);
     assert_int_equal(tkw_pool_next(pool), 300); /* slot 15 of level 2 */
     assert_pool_fires_on_time(pool, handle);
-    assert_int_equal(tkw_pool_counters(pool).work.refiles, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).work.refiles, 1);
     pool_done(pool);
 }
 
@@ -148,7 +148,7 @@ static void postponed_for_ever_it_never_fires(void **state)
         pool_advance_surely(pool, 700);
         assert_pool_pops_none(pool);
         assert_int_equal(tkw_pool_next(pool), TKW_NEVER);
-        assert_int_equal(tkw_pool_counters(pool).work.refiles, 1);
+        assert_int_equal(tkw_pool_read_stats(pool).work.refiles, 1);
         pool_advance_surely(pool, TKW_NEVER);
         assert_pool_pops_none(pool);
         assert_pool_state(pool, handle, TKW_PENDING);
@@ -210,7 +210,7 @@ static void timers_pushed_back_in_time_never_fire(void **state)
         struct tkw_pool *pool = pool_of(&pool_shapes[s], 0);
         for (size_t i = 0; i < COUNT_OF(handles); i++)
             handles[i] = pool_arm(pool, 300, i);
-        uint64_t bytes = tkw_pool_counters(pool).bytes;
+        uint64_t bytes = tkw_pool_read_stats(pool).bytes;
         for (tkw_tick now = 1; now < 3000; now++) {
             tkw_pool_advance(pool, now);
             assert_pool_pops_none(pool);
@@ -221,7 +221,7 @@ static void timers_pushed_back_in_time_never_fire(void **state)
             if (now == 299)
                 tkw_pool_cancel(pool, handles[COUNT_OF(handles) - 1]);
         }
-        assert_true(tkw_pool_counters(pool).bytes <= bytes);
+        assert_true(tkw_pool_read_stats(pool).bytes <= bytes);
         assert_int_equal(tkw_pool_count(pool), COUNT_OF(handles) - 1);
         pool_done(pool);
     }
@@ -239,8 +239,8 @@ static void a_slot_of_postponed_timers_wakes_once(void **state)
         assert_int_equal(tkw_pool_postpone(pool, handles[i], 400 + i), 1);
     assert_int_equal(tkw_pool_next(pool), 340);
     tkw_pool_advance(pool, 340);
-    assert_int_equal(tkw_pool_counters(pool).work.visits, 1);
-    assert_int_equal(tkw_pool_counters(pool).work.refiles, 100);
+    assert_int_equal(tkw_pool_read_stats(pool).work.visits, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).work.refiles, 100);
     assert_int_equal(tkw_pool_next(pool), 400);
     for (size_t i = 0; i < COUNT_OF(handles); i++)
         assert_pool_fires_on_time(pool, handles[i]);
@@ -251,12 +251,12 @@ static void a_slot_of_postponed_timers_wakes_once(void **state)
 static void what_is_not_armed_cannot_be_postponed(void **state)
 {
     (void)state;
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     struct tkw_pool *pool = pool_of(&kafka, 0);
     tkw_handle done = pool_arm(pool, 0, 0);
     assert_pool_pops(pool, done);
     tkw_handle kept = pool_arm(pool, 0, 0);
-    assert_true(tkw_pool_pop_keep(pool, &shot));
+    assert_true(tkw_pool_pop_keep(pool, &timer));
     tkw_handle gone = pool_arm(pool, 9, 0);
     assert_true(tkw_pool_cancel(pool, gone));
     tkw_handle all[] = {done, kept, gone, 0, UINT64_MAX};

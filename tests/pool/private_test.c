@@ -6,7 +6,6 @@
 
 #include <errno.h>
 
-#include "pool/ahead.h"
 #include "pool/private.h"
 
 /* Make a free place look as if it had been used so often. */
@@ -44,7 +43,7 @@ static void a_place_retires_when_its_generations_run_out(void **state)
         }
         assert_int_equal((uint32_t)handles[i], i < LEFT ? 0 : 1);
         assert_pool_pops(pool, handles[i]);
-        assert_int_equal(tkw_pool_counters(pool).retired, i + 1 >= LEFT);
+        assert_int_equal(tkw_pool_read_stats(pool).retired, i + 1 >= LEFT);
         assert_pool_sound(pool);
     }
     assert_int_equal(handles[LEFT - 1] >> WORD_GENERATION_SHIFT, UINT32_MAX);
@@ -62,9 +61,9 @@ a_place_retires_with_the_last_entry_of_a_cancelled_timer(void **state)
     struct tkw_pool *pool = pool_with_left(1);
     tkw_handle last = pool_arm(pool, 10, 0);
     assert_true(tkw_pool_cancel(pool, last));
-    assert_int_equal(tkw_pool_counters(pool).retired, 0);
+    assert_int_equal(tkw_pool_read_stats(pool).retired, 0);
     tkw_pool_advance(pool, 10);
-    assert_int_equal(tkw_pool_counters(pool).retired, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).retired, 1);
     assert_pool_state(pool, last, TKW_CANCELLED);
     assert_int_equal((uint32_t)pool_arm(pool, 20, 0), 1);
     assert_pool_state(pool, last, TKW_CANCELLED);
@@ -76,16 +75,16 @@ static void the_last_generation_can_be_kept_and_armed_again(void **state)
 {
     (void)state;
     struct tkw_pool *pool = pool_with_left(1);
-    struct tkw_shot shot;
+    struct tkw_pool_timer popped;
     tkw_handle last = pool_arm(pool, 0, 0);
     for (int i = 0; i < 5; i++) {
-        assert_true(tkw_pool_pop_keep(pool, &shot));
-        assert_int_equal(shot.handle, last);
+        assert_true(tkw_pool_pop_keep(pool, &popped));
+        assert_int_equal(popped.handle, last);
         assert_int_equal(tkw_pool_rearm(pool, last, 0), 1);
-        assert_int_equal(tkw_pool_counters(pool).retired, 0);
+        assert_int_equal(tkw_pool_read_stats(pool).retired, 0);
     }
     assert_pool_pops(pool, last);
-    assert_int_equal(tkw_pool_counters(pool).retired, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).retired, 1);
     pool_done(pool);
 }
 
@@ -106,7 +105,7 @@ static void the_place_of_a_body_retires_and_its_timer_goes_on(void **state)
     assert_pool_sound(pool);
     assert_int_equal(pool_deadline(pool, timer), 10);
     assert_pool_fires_on_time(pool, timer);
-    assert_int_equal(tkw_pool_counters(pool).retired, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).retired, 1);
     assert_int_equal((uint32_t)pool_arm(pool, 20, 0), 0);
     assert_int_equal((uint32_t)pool_arm(pool, 20, 0), 2);
     pool_done(pool);
@@ -154,7 +153,7 @@ static void miser_release(void *context, void *memory, size_t bytes)
 }
 
 /* In 32 bits the bytes of so many slots would be few. */
-static void a_geometry_too_large_for_memory_is_told_so(void **state)
+static void a_geometry_too_large_for_memory_is_an_error(void **state)
 {
     (void)state;
     struct miser miser = {0};
@@ -184,8 +183,8 @@ static void put_off_on_a_ring_it_is_filed_anew_and_not_passed_over(void **state)
     tkw_handle far = pool_arm(pool, 3 + 8, 1);
     assert_int_equal(tkw_pool_postpone(pool, put_off, 5), 1);
     tkw_pool_advance(pool, 3);
-    assert_int_equal(tkw_pool_counters(pool).work.refiles, 1);
-    assert_int_equal(tkw_pool_counters(pool).work.passes, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).work.refiles, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).work.passes, 1);
     assert_pool_fires_on_time(pool, put_off);
     assert_pool_fires_on_time(pool, far);
     pool_done(pool);
@@ -228,7 +227,7 @@ static void what_was_put_off_is_seen_when_its_slot_begins(void **state)
 }
 
 /* Only what is armed into an empty slot can be next. */
-static void more_in_a_slot_is_no_reason_to_look_for_the_next(void **state)
+static void another_entry_in_a_slot_starts_no_search_for_the_next(void **state)
 {
     (void)state;
     struct tkw_pool *pool = pool_of(NULL, 0);
@@ -246,50 +245,20 @@ static void more_in_a_slot_is_no_reason_to_look_for_the_next(void **state)
 }
 
 /* To pop is a comparison and a load until the end of a chunk. */
-static void how_far_one_can_pop_is_looked_up_once_a_chunk(void **state)
+static void the_end_of_ready_is_computed_once_a_chunk(void **state)
 {
     (void)state;
     struct tkw_pool *pool = pool_of(NULL, 0);
-    struct tkw_shot shot;
+    struct tkw_pool_timer popped;
     for (size_t i = 0; i < CHUNK_ENTRIES + 10; i++)
         pool_arm(pool, 0, i);
     tkw_pool_advance(pool, 0);
     const struct stream *ready = shelf(pool, READY);
     for (size_t i = 1; i <= CHUNK_ENTRIES; i++) {
-        assert_true(tkw_pool_pop(pool, &shot));
+        assert_true(tkw_pool_pop(pool, &popped));
         size_t left = i < CHUNK_ENTRIES ? CHUNK_ENTRIES - i : 10;
         assert_ptr_equal(pool->ready_end, ready->read + left);
     }
-    pool_done(pool);
-}
-
-/* It is a hint: whatever there is to prefetch, nothing changes. */
-static void sending_for_what_is_there_or_not_changes_nothing(void **state)
-{
-    (void)state;
-    enum { MANY = 100 };
-    static tkw_handle handles[MANY];
-    struct tkw_pool *pool = pool_of(NULL, 0);
-    tkw__pool_prefetch_free(pool);
-    tkw__pool_prefetch(pool, 0);
-    tkw__pool_prefetch(pool, UINT64_MAX);
-    for (size_t i = 0; i < MANY; i++) {
-        handles[i] = pool_arm(pool, 5, i);
-        tkw__pool_prefetch_free(pool);
-        tkw__pool_prefetch(pool, handles[i]);
-    }
-    for (size_t i = 0; i < MANY; i++) {
-        assert_true(tkw_pool_cancel(pool, handles[i]));
-        tkw_pool_advance(pool, i + 5);
-        tkw__pool_prefetch_free(pool);
-        tkw__pool_prefetch(pool, handles[i]);
-        assert_pool_sound(pool);
-    }
-    for (size_t i = 0; i < MANY; i++) {
-        pool_arm(pool, 2 * MANY, i);
-        tkw__pool_prefetch_free(pool);
-    }
-    assert_int_equal(tkw_pool_count(pool), MANY);
     pool_done(pool);
 }
 
@@ -297,19 +266,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_place_retires_when_its_generations_run_out),
-        cmocka_unit_test(sending_for_what_is_there_or_not_changes_nothing),
         cmocka_unit_test(
             a_place_retires_with_the_last_entry_of_a_cancelled_timer),
         cmocka_unit_test(the_last_generation_can_be_kept_and_armed_again),
         cmocka_unit_test(the_place_of_a_body_retires_and_its_timer_goes_on),
         cmocka_unit_test(more_than_can_ever_be_armed_is_refused_without_asking),
-        cmocka_unit_test(a_geometry_too_large_for_memory_is_told_so),
+        cmocka_unit_test(a_geometry_too_large_for_memory_is_an_error),
         cmocka_unit_test(
             put_off_on_a_ring_it_is_filed_anew_and_not_passed_over),
         cmocka_unit_test(what_was_put_off_counts_until_it_is_seen),
         cmocka_unit_test(what_was_put_off_is_seen_when_its_slot_begins),
-        cmocka_unit_test(more_in_a_slot_is_no_reason_to_look_for_the_next),
-        cmocka_unit_test(how_far_one_can_pop_is_looked_up_once_a_chunk),
+        cmocka_unit_test(another_entry_in_a_slot_starts_no_search_for_the_next),
+        cmocka_unit_test(the_end_of_ready_is_computed_once_a_chunk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

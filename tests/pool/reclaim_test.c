@@ -49,7 +49,7 @@ static const uint64_t amounts[] = {0, 1, 20, 40};
  * more often than the sweeper needs to come round. */
 static size_t arm_with_retries(struct tkw_pool *pool, tkw_tick deadline)
 {
-    size_t most = 4 + 2 * tkw_pool_counters(pool).entries / SWEPT_MAX;
+    size_t most = 4 + 2 * tkw_pool_read_stats(pool).entries / SWEPT_MAX;
     size_t refused = 0;
     while (try_arm(pool, NULL, deadline) != 0)
         assert_in_range(++refused, 1, most);
@@ -97,7 +97,7 @@ static void cancelled_timers_make_room_where_records_run_out(void **state)
         assert_true(tkw_pool_cancel(pool, armed[1000 * i]));
         /* The call that drops the dead entry is the one that succeeds. */
         while (try_arm(pool, NULL, far_and_spread(i)) != 0)
-            assert_int_equal(tkw_pool_counters(pool).dead, 1);
+            assert_int_equal(tkw_pool_read_stats(pool).dead, 1);
         assert_int_equal(try_arm(pool, NULL, far_and_spread(i)), -ENOMEM);
     }
     assert_pool_sound(pool);
@@ -132,18 +132,18 @@ static void a_refused_arming_sweeps_a_bounded_number_of_entries(void **state)
     struct ledger ledger;
     size_t count;
     struct tkw_pool *pool = full_pool(&ledger, 40, &count);
-    uint64_t entries = tkw_pool_counters(pool).entries;
+    uint64_t entries = tkw_pool_read_stats(pool).entries;
     assert_true(entries > 10 * SWEPT_MAX);
     assert_true(tkw_pool_cancel(pool, armed[count / 2]));
-    uint64_t before = tkw_pool_counters(pool).looks;
+    uint64_t before = tkw_pool_read_stats(pool).reads;
     size_t refused = arm_with_retries(pool, 3600000);
-    uint64_t looks = tkw_pool_counters(pool).looks - before;
-    assert_in_range(looks, refused, (refused + 1) * SWEPT_MAX);
+    uint64_t reads = tkw_pool_read_stats(pool).reads - before;
+    assert_in_range(reads, refused, (refused + 1) * SWEPT_MAX);
     assert_true(refused > 0);
     ledger_done(&ledger, pool);
 }
 
-/* So does a refused reserve: it looks at about as many as it was asked for, and
+/* So does a refused reserve: it reads about as many as it was asked for, and
  * a thousand, however many timers are armed. */
 static void a_refused_reserve_sweeps_a_bounded_number_of_entries(void **state)
 {
@@ -151,12 +151,12 @@ static void a_refused_reserve_sweeps_a_bounded_number_of_entries(void **state)
     struct ledger ledger;
     size_t count;
     struct tkw_pool *pool = full_pool(&ledger, 40, &count);
-    assert_true(tkw_pool_counters(pool).entries > 10 * SWEPT_MAX);
+    assert_true(tkw_pool_read_stats(pool).entries > 10 * SWEPT_MAX);
     assert_true(tkw_pool_cancel(pool, armed[count / 2]));
     for (size_t n = 1; n <= 10000; n *= 10) {
-        uint64_t before = tkw_pool_counters(pool).looks;
+        uint64_t before = tkw_pool_read_stats(pool).reads;
         assert_int_equal(tkw_pool_reserve(pool, n), -ENOMEM);
-        assert_in_range(tkw_pool_counters(pool).looks - before, 0,
+        assert_in_range(tkw_pool_read_stats(pool).reads - before, 0,
                         SWEPT_MAX + n);
     }
     ledger_done(&ledger, pool);
@@ -169,12 +169,12 @@ static void a_refused_arming_does_not_sweep_where_nothing_is_dead(void **state)
     struct ledger ledger;
     size_t count;
     struct tkw_pool *pool = full_pool(&ledger, 1, &count);
-    uint64_t sweeps = tkw_pool_counters(pool).sweeps;
+    uint64_t sweeps = tkw_pool_read_stats(pool).sweeps;
     assert_int_equal(try_arm(pool, NULL, 3600000), -ENOMEM);
-    assert_int_equal(tkw_pool_counters(pool).sweeps, sweeps);
+    assert_int_equal(tkw_pool_read_stats(pool).sweeps, sweeps);
     assert_int_equal(tkw_pool_reserve(pool, 0), 0); /* that takes nothing */
     assert_int_equal(tkw_pool_reserve(pool, 1000), -ENOMEM);
-    assert_int_equal(tkw_pool_counters(pool).sweeps, sweeps);
+    assert_int_equal(tkw_pool_read_stats(pool).sweeps, sweeps);
     ledger_done(&ledger, pool);
 }
 
@@ -226,7 +226,7 @@ static void joining_chunks_keeps_the_order(void **state)
         for (size_t i = 0; i < COUNT; i++)
             if (i % stride == 0)
                 assert_true(tkw_pool_cancel(pool, armed[i]));
-        while (tkw_pool_counters(pool).dead > 0)
+        while (tkw_pool_read_stats(pool).dead > 0)
             tkw__pool_sweep(pool);
         assert_pool_sound(pool);
         assert_in_range(pool->gaps, 0, CHUNK_ENTRIES);

@@ -87,7 +87,7 @@ static void what_was_reserved_outlasts_other_calls(void **state)
     uint64_t seed = random_seed();
     for (size_t s = 0; s < COUNT_OF(pool_shapes); s++) {
         struct ledger ledger;
-        struct tkw_shot shot;
+        struct tkw_pool_timer timer;
         struct tkw_pool *pool = ledger_pool(&ledger, &pool_shapes[s]);
         for (size_t i = 0; i < 3000; i++)
             pool_arm(pool, any_deadline(pool, &seed, 12), i);
@@ -103,7 +103,7 @@ static void what_was_reserved_outlasts_other_calls(void **state)
             if (i % 5 == 0)
                 tkw_pool_advance_some(pool, tkw_pool_now(pool) + 1, i % 300);
             if (i % 2 == 0)
-                tkw_pool_pop(pool, &shot);
+                tkw_pool_pop(pool, &timer);
         }
         ledger_done(&ledger, pool);
     }
@@ -138,14 +138,14 @@ static struct tkw_pool *limited_to(size_t timers_max)
 static void assert_is_full(struct tkw_pool *pool)
 {
     tkw_handle handle = 12345;
-    struct tkw_wheel_figures before = tkw_pool_counters(pool).work;
+    struct tkw_wheel_stats before = tkw_pool_read_stats(pool).work;
     size_t count = tkw_pool_count(pool);
     struct tkw_user user = {0};
     assert_int_equal(tkw_pool_arm(pool, &handle, 10, user), -EAGAIN);
     assert_int_equal(tkw_pool_arm(pool, &handle, 0, user), -EAGAIN);
     assert_int_equal(tkw_pool_arm(pool, &handle, TKW_NEVER, user), -EAGAIN);
     assert_int_equal(handle, 12345);
-    struct tkw_wheel_figures after = tkw_pool_counters(pool).work;
+    struct tkw_wheel_stats after = tkw_pool_read_stats(pool).work;
     assert_memory_equal(&after, &before, sizeof(after));
     assert_int_equal(tkw_pool_count(pool), count);
     assert_pool_sound(pool);
@@ -172,8 +172,8 @@ static void a_limit_of_two_refuses_the_third(void **state)
     /* Moving those that are armed is no question of room. */
     assert_int_equal(tkw_pool_rearm(pool, second, 30), 1);
     assert_int_equal(tkw_pool_postpone(pool, first, 25), 1);
-    struct tkw_shot shot;
-    assert_true(tkw_pool_drain(pool, &shot));
+    struct tkw_pool_timer timer;
+    assert_true(tkw_pool_drain(pool, &timer));
     pool_arm(pool, 40, 0);
     assert_is_full(pool);
     pool_done(pool);
@@ -183,10 +183,10 @@ static void a_limit_of_two_refuses_the_third(void **state)
 static void a_kept_timer_needs_room_to_start_again(void **state)
 {
     (void)state;
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     struct tkw_pool *pool = limited_to(2);
     tkw_handle kept = pool_arm(pool, 0, 7);
-    assert_true(tkw_pool_pop_keep(pool, &shot));
+    assert_true(tkw_pool_pop_keep(pool, &timer));
     tkw_handle first = pool_arm(pool, 10, 0);
     pool_arm(pool, 10, 0);
     assert_is_full(pool);
@@ -196,7 +196,7 @@ static void a_kept_timer_needs_room_to_start_again(void **state)
     assert_int_equal(tkw_pool_rearm(pool, kept, 10), 1);
     assert_is_full(pool);
     tkw_pool_advance(pool, 10);
-    assert_true(tkw_pool_pop(pool, &shot));
+    assert_true(tkw_pool_pop(pool, &timer));
     assert_pool_pops(pool, kept);
     pool_done(pool);
 }

@@ -184,14 +184,43 @@ static void long_queues_are_joined_and_others_copied(void **state)
     assert_int_equal(pool->gaps, gap);
     arm_all_that_is_safe(&ledger, pool, false);
     tkw_tick last = 0;
-    struct tkw_shot shot;
-    for (uint64_t word = 0; tkw_pool_pop(pool, &shot); word++) {
-        word = shot.deadline == last ? word : 0;
-        assert_int_equal(shot.user.word, word);
-        last = shot.deadline;
+    struct tkw_pool_timer timer;
+    for (uint64_t word = 0; tkw_pool_pop(pool, &timer); word++) {
+        word = timer.deadline == last ? word : 0;
+        assert_int_equal(timer.user.word, word);
+        last = timer.deadline;
     }
     assert_int_equal(pool->gaps, 0);
     ledger_done(&ledger, pool);
+}
+
+/* A sweep in an unfinished tick leaves a gap in the queue of what is due.  The
+ * gap goes on in the queue that it is joined to. */
+static void joining_keeps_the_gap_of_a_swept_queue(void **state)
+{
+    (void)state;
+    enum { DUE_COUNT = (TKW_JOIN_CHUNKS + 2) * CHUNK_ENTRIES, DEAD = 30 };
+    tkw_handle handles[DEAD];
+    struct tkw_pool *pool = pool_of(NULL, 0);
+    fire_chunks(pool, 2); /* something is ready */
+    tkw_tick soon = tkw_pool_now(pool) + 1;
+    for (size_t i = 0; i < DUE_COUNT; i++) {
+        tkw_handle handle = pool_arm(pool, soon, i);
+        if (i < DEAD)
+            handles[i] = handle;
+    }
+    assert_false(tkw_pool_advance_some(pool, soon, DUE_COUNT - 1));
+    for (size_t i = 0; i < DEAD; i++)
+        assert_true(tkw_pool_cancel(pool, handles[i]));
+    for (int i = 0; i < 1000 && pool->shelves[DUE].gaps == 0; i++)
+        tkw__pool_sweep(pool);
+    assert_int_equal(pool->shelves[DUE].gaps, DEAD);
+    assert_true(tkw_pool_check(pool));
+
+    tkw_pool_advance(pool, soon);
+    assert_int_equal(pool->shelves[READY].gaps, DEAD + CHUNK_ENTRIES - 1);
+    assert_int_equal(pool->gaps, DEAD + CHUNK_ENTRIES - 1);
+    pool_done(pool);
 }
 
 /* The most that is promised without memory, and not a little less. */
@@ -260,13 +289,14 @@ static void bytes_are_counted_while_a_pool_is_closed(void **state)
     assert_int_equal(tkw_pool_open(&pool, &config), 0);
     bank.pool = pool;
     assert_int_equal(tkw_pool_reserve(pool, 2 * SEGMENT_RECORDS), 0);
-    assert_int_equal(tkw_pool_counters(pool).bytes, bank.bytes);
+    assert_int_equal(tkw_pool_read_stats(pool).bytes, bank.bytes);
     tkw_pool_close(pool);
     assert_int_equal(bank.bytes, 0);
 }
 
 /* More seldom, more would die between two looks than the slack allows. */
-static void arming_looks_for_the_dead_every_quarter_of_the_slack(void **state)
+static void
+arming_checks_for_dead_entries_every_quarter_of_the_slack(void **state)
 {
     (void)state;
     struct tkw_pool *pool = pool_of(NULL, 0);
@@ -287,9 +317,11 @@ int main(void)
         cmocka_unit_test(a_segment_is_asked_for_when_all_are_taken),
         cmocka_unit_test(past_the_last_place_there_is_no_memory),
         cmocka_unit_test(long_queues_are_joined_and_others_copied),
+        cmocka_unit_test(joining_keeps_the_gap_of_a_swept_queue),
         cmocka_unit_test(what_was_reserved_outlasts_joining_queues),
         cmocka_unit_test(bytes_are_counted_while_a_pool_is_closed),
-        cmocka_unit_test(arming_looks_for_the_dead_every_quarter_of_the_slack),
+        cmocka_unit_test(
+            arming_checks_for_dead_entries_every_quarter_of_the_slack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,10 @@
 #include "pool/private.h"
 #include "support/pool.h"
 
-/* Set a field to something wrong, see check() object, put it right again. */
-#define ASSERT_SEEN(pool, field, wrong) \
-    ASSERT_SEEN_BY(tkw_pool_check(pool), field, wrong)
+/* Set a field to a wrong value, and assert how the fault is described; see
+ * ASSERT_SEEN_BY(). */
+#define ASSERT_SEEN(object, field, wrong, ...) \
+    ASSERT_SEEN_BY(pool, object, field, wrong, __VA_ARGS__)
 
 enum { CROWD = 3 * CHUNK_ENTRIES + 14, READIES = 100, POPPED = 12 };
 
@@ -28,7 +29,7 @@ struct scene {
 static inline void set_scene(struct scene *scene)
 {
     struct tkw_pool *pool = scene->pool = pool_of(&kafka, 0);
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     scene->fallen = pool_arm(pool, 30, 0);
     tkw_pool_advance(pool, 22);
     scene->direct = pool_arm(pool, 30, 0);
@@ -44,9 +45,9 @@ static inline void set_scene(struct scene *scene)
     for (size_t i = 0; i < 2; i++)
         scene->never[i] = pool_arm(pool, TKW_NEVER, i);
     for (size_t i = 0; i < POPPED; i++)
-        assert_true(tkw_pool_pop(pool, &shot));
-    assert_true(tkw_pool_pop_keep(pool, &shot));
-    scene->kept = shot.handle;
+        assert_true(tkw_pool_pop(pool, &timer));
+    assert_true(tkw_pool_pop_keep(pool, &timer));
+    scene->kept = timer.handle;
     assert_int_equal(tkw_pool_cancel(pool, scene->crowd[5]), 1);
     assert_true(tkw_pool_check(pool));
 }

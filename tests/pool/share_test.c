@@ -50,7 +50,7 @@ static struct tkw_pool *pool_with_crowd(const struct tkw_geometry *geometry,
         pool_arm(pool, deadline, i);
     assert_true(tkw_pool_advance_some(pool, now, 0));
     assert_int_equal(pool_moved(pool), 0);
-    assert_int_equal(tkw_pool_counters(pool).shares, 0);
+    assert_int_equal(tkw_pool_read_stats(pool).shares, 0);
     return pool;
 }
 
@@ -90,12 +90,12 @@ static void a_share_is_what_the_time_gone_by_is_of_the_time_left(void **state)
     uint64_t share = CHUNKS * CHUNK_ENTRIES / ((256 - 140) / 10 + 1) + 1;
     tkw_pool_advance(pool, 140);
     assert_int_equal(pool_moved(pool), share);
-    assert_int_equal(tkw_pool_counters(pool).shares, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).shares, 1);
     uint64_t left = CHUNKS - share / CHUNK_ENTRIES;
     share += left * CHUNK_ENTRIES / (256 - 141 + 1) + 1;
     tkw_pool_advance(pool, 141);
     assert_int_equal(pool_moved(pool), share);
-    assert_int_equal(tkw_pool_counters(pool).shares, 2);
+    assert_int_equal(tkw_pool_read_stats(pool).shares, 2);
     pool_done(pool);
     pool = pool_with_crowd(NULL, CHUNKS * CHUNK_ENTRIES, 300, 254);
     tkw_pool_advance(pool, 255);
@@ -120,7 +120,7 @@ static void a_share_counts_time_only_beside_the_crowd(void **state)
 }
 
 /* How many timers are looked at when a crowd falls, some dead or put off. */
-static uint64_t looks_of_fall(const struct tkw_geometry *geometry,
+static uint64_t reads_of_fall(const struct tkw_geometry *geometry,
                               tkw_tick deadline, size_t dead, size_t put_off)
 {
     enum { COUNT = TKW_CROWDED_CHUNKS * CHUNK_ENTRIES };
@@ -135,11 +135,11 @@ static uint64_t looks_of_fall(const struct tkw_geometry *geometry,
     tkw_tick begin = tkw_pool_next(pool);
     assert_true(tkw_pool_advance_some(pool, begin - 1, 0));
     tkw_pool_advance(pool, begin);
-    uint64_t looks = tkw_pool_counters(pool).looks;
-    assert_true(looks == 0 || looks == COUNT);
-    assert_int_equal(pool_moved(pool), looks == 0 ? COUNT : COUNT - dead);
+    uint64_t reads = tkw_pool_read_stats(pool).reads;
+    assert_true(reads == 0 || reads == COUNT);
+    assert_int_equal(pool_moved(pool), reads == 0 ? COUNT : COUNT - dead);
     pool_done(pool);
-    return looks;
+    return reads;
 }
 
 /* Below an eighth that is dead or was put off, no timer is touched. */
@@ -147,13 +147,13 @@ static void a_crowd_falls_unseen_unless_many_are_dead(void **state)
 {
     (void)state;
     enum { EIGHTH = TKW_CROWDED_CHUNKS * CHUNK_ENTRIES / 8, HALF = EIGHTH / 2 };
-    assert_int_equal(looks_of_fall(&kafka, 50, 0, 0), 0);
-    assert_int_equal(looks_of_fall(&kafka, 50, EIGHTH, 0), 0);
-    assert_int_equal(looks_of_fall(&kafka, 50, 0, EIGHTH), 0);
-    assert_int_equal(looks_of_fall(&kafka, 50, HALF, EIGHTH - HALF), 0);
-    assert_int_not_equal(looks_of_fall(&kafka, 50, EIGHTH + 1, 0), 0);
-    assert_int_not_equal(looks_of_fall(&kafka, 50, 0, EIGHTH + 1), 0);
-    assert_int_not_equal(looks_of_fall(&kafka, 50, HALF, HALF + 2), 0);
+    assert_int_equal(reads_of_fall(&kafka, 50, 0, 0), 0);
+    assert_int_equal(reads_of_fall(&kafka, 50, EIGHTH, 0), 0);
+    assert_int_equal(reads_of_fall(&kafka, 50, 0, EIGHTH), 0);
+    assert_int_equal(reads_of_fall(&kafka, 50, HALF, EIGHTH - HALF), 0);
+    assert_int_not_equal(reads_of_fall(&kafka, 50, EIGHTH + 1, 0), 0);
+    assert_int_not_equal(reads_of_fall(&kafka, 50, 0, EIGHTH + 1), 0);
+    assert_int_not_equal(reads_of_fall(&kafka, 50, HALF, HALF + 2), 0);
 }
 
 /* An entry has the low 24 bits of a deadline. */
@@ -165,21 +165,21 @@ static void slots_longer_than_an_entry_tells_do_not_fall_unseen(void **state)
     static const struct tkw_geometry rounds = {.sizes = {20, 20},
                                                .beyond = TKW_ROUNDS};
     const tkw_tick length = TICK_MASK + 1;
-    assert_int_equal(looks_of_fall(&exact, 3 * length + 10000, 0, 0), 0);
+    assert_int_equal(reads_of_fall(&exact, 3 * length + 10000, 0, 0), 0);
     assert_int_equal(UINT64_C(97) * 257 * 673, length + 1);
-    assert_int_not_equal(looks_of_fall(&longer, 3 * length, 0, 0), 0);
-    assert_int_not_equal(looks_of_fall(&rounds, 50, 0, 0), 0);
+    assert_int_not_equal(reads_of_fall(&longer, 3 * length, 0, 0), 0);
+    assert_int_not_equal(reads_of_fall(&rounds, 50, 0, 0), 0);
 }
 
 /* There the dead go no further. */
-static void a_slot_that_is_not_crowded_is_looked_at(void **state)
+static void a_slot_that_is_not_crowded_is_read(void **state)
 {
     (void)state;
     struct tkw_pool *pool = pool_of(&kafka, 0);
     for (size_t i = 0; i < 10; i++)
         pool_arm(pool, 50, i);
     tkw_pool_advance(pool, 40);
-    assert_int_equal(tkw_pool_counters(pool).looks, 10);
+    assert_int_equal(tkw_pool_read_stats(pool).reads, 10);
     pool_done(pool);
 }
 
@@ -206,7 +206,7 @@ static void a_slot_that_is_not_crowded_does_not_fall_in_shares(void **state)
     for (size_t i = 0; i < 10; i++)
         pool_arm(pool, 200, i);
     tkw_pool_advance(pool, 127);
-    assert_int_equal(tkw_pool_counters(pool).shares, 0);
+    assert_int_equal(tkw_pool_read_stats(pool).shares, 0);
     assert_int_equal(pool_moved(pool), 0);
     assert_int_equal(tkw_pool_next(pool), 128);
     pool_done(pool);
@@ -224,7 +224,7 @@ static void every_chunk_armed_into_a_crowd_moves_two(void **state)
         for (size_t k = 0; k < 3 * CHUNK_ENTRIES; k++) {
             pool_arm(pool, deadline, k);
             uint64_t shares = 1 + k / CHUNK_ENTRIES;
-            assert_int_equal(tkw_pool_counters(pool).shares, shares);
+            assert_int_equal(tkw_pool_read_stats(pool).shares, shares);
             assert_int_equal(pool_moved(pool), shares * 2 * CHUNK_ENTRIES);
         }
         pool_done(pool);
@@ -244,7 +244,7 @@ static uint64_t moved_by_help(size_t chunks, uint64_t *drained)
         pool_arm(pool, 131150, i);
     assert_int_equal(pool_moved(pool), 0);
     pool_arm(pool, 131150, 0);
-    assert_int_equal(tkw_pool_counters(pool).shares, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).shares, 1);
     uint64_t moved = pool_moved(pool);
     *drained = pool->rings[2].drained;
     pool_done(pool);
@@ -309,7 +309,7 @@ static void a_slot_that_has_begun_is_not_drained(void **state)
     struct tkw_pool *pool = pool_of(NULL, 65536);
     for (size_t i = 0; i < TKW_CROWDED_CHUNKS * CHUNK_ENTRIES; i++)
         pool_arm(pool, 65536 + 200, i);
-    assert_int_equal(tkw_pool_counters(pool).shares, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).shares, 1);
     for (uint32_t i = 1; i < pool->dial.level_count; i++)
         assert_int_equal(pool->rings[i].drained, 0);
     pool_done(pool);
@@ -332,7 +332,7 @@ static void timers_filed_anew_call_for_no_help(void **state)
     }
     assert_true(tkw_pool_advance_some(pool, 130, 0));
     assert_true(tkw_pool_advance_some(pool, 255, BUDGET));
-    assert_int_equal(tkw_pool_counters(pool).work.refiles, BUDGET);
+    assert_int_equal(tkw_pool_read_stats(pool).work.refiles, BUDGET);
     assert_int_equal(pool_moved(pool), BUDGET);
     assert_int_equal(pool->slots[pool->rings[2].first + 1].chunks,
                      TKW_CROWDED_CHUNKS + 1);
@@ -398,7 +398,7 @@ static void what_a_share_took_of_a_budget_is_not_for_sweeping(void **state)
         assert_true(tkw_pool_advance_some(pool, 254, 0));
         assert_true(tkw_pool_advance_some(pool, 255, SHARE + left));
         assert_int_equal(pool_moved(pool), SHARE);
-        assert_int_equal(tkw_pool_counters(pool).sweeps,
+        assert_int_equal(tkw_pool_read_stats(pool).sweeps,
                          left < CHUNK_ENTRIES ? 0 : 1);
         pool_done(pool);
     }
@@ -413,7 +413,7 @@ int main(void)
         cmocka_unit_test(a_share_counts_time_only_beside_the_crowd),
         cmocka_unit_test(a_crowd_falls_unseen_unless_many_are_dead),
         cmocka_unit_test(slots_longer_than_an_entry_tells_do_not_fall_unseen),
-        cmocka_unit_test(a_slot_that_is_not_crowded_is_looked_at),
+        cmocka_unit_test(a_slot_that_is_not_crowded_is_read),
         cmocka_unit_test(a_level_is_known_to_have_no_crowd),
         cmocka_unit_test(a_slot_that_is_not_crowded_does_not_fall_in_shares),
         cmocka_unit_test(every_chunk_armed_into_a_crowd_moves_two),

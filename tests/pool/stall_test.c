@@ -14,15 +14,15 @@
 /* One tick; all that is due is popped.  Returns how many it touched. */
 static uint64_t step_once(struct tkw_pool *pool)
 {
-    static struct tkw_shot shots[4096];
-    uint64_t moved = pool_moved(pool), looks = tkw_pool_counters(pool).looks;
+    static struct tkw_pool_timer timers[4096];
+    uint64_t moved = pool_moved(pool), reads = tkw_pool_read_stats(pool).reads;
     tkw_pool_advance(pool, tkw_pool_now(pool) + 1);
     moved = pool_moved(pool) - moved;
-    looks = tkw_pool_counters(pool).looks - looks;
+    reads = tkw_pool_read_stats(pool).reads - reads;
     size_t count;
-    while ((count = tkw_pool_pop_many(pool, shots, COUNT_OF(shots))) != 0)
-        assert_int_equal(shots[count - 1].deadline, tkw_pool_now(pool));
-    return moved > looks ? moved : looks;
+    while ((count = tkw_pool_pop_many(pool, timers, COUNT_OF(timers))) != 0)
+        assert_int_equal(timers[count - 1].deadline, tkw_pool_now(pool));
+    return moved > reads ? moved : reads;
 }
 
 /* The most that any single step up to `until` touched. */
@@ -53,9 +53,9 @@ static void a_crowd_on_level_2_falls_in_shares(void **state)
     uint64_t worst = worst_step(pool, 4 * SLOT2);
     assert_int_equal(tkw_pool_count(pool), 0);
     assert_true(worst <= 2 * (200000 / 128) + 1024);
-    assert_true(tkw_pool_counters(pool).work.falls <= 200000);
-    assert_in_range(tkw_pool_counters(pool).shares, 2, 4 * SLOT2 * 4);
-    assert_in_range(tkw_pool_counters(pool).work.visits, SLOT2, 4 * SLOT2);
+    assert_true(tkw_pool_read_stats(pool).work.falls <= 200000);
+    assert_in_range(tkw_pool_read_stats(pool).shares, 2, 4 * SLOT2 * 4);
+    assert_in_range(tkw_pool_read_stats(pool).work.visits, SLOT2, 4 * SLOT2);
     pool_done(pool);
 }
 
@@ -82,7 +82,7 @@ static void a_crowd_on_level_3_falls_in_shares(void **state)
     uint64_t worst = worst_step(pool, 3 * SLOT3);
     assert_int_equal(tkw_pool_count(pool), 0);
     assert_true(worst <= 2 * (200000 / 512) + 2 * (200000 / 512) + 1024);
-    assert_true(tkw_pool_counters(pool).work.falls <= 400000);
+    assert_true(tkw_pool_read_stats(pool).work.falls <= 400000);
     pool_done(pool);
 }
 
@@ -204,7 +204,7 @@ static void a_cancelled_crowd_is_no_stall(void **state)
         for (size_t i = 0; i < COUNT_OF(handles); i++)
             assert_true(tkw_pool_cancel(pool, handles[i]));
         uint64_t worst = worst_step(pool, from + SLOT2);
-        assert_int_equal(tkw_pool_counters(pool).entries, 0);
+        assert_int_equal(tkw_pool_read_stats(pool).entries, 0);
         assert_true(worst <= FEW_THOUSAND);
         pool_done(pool);
     }
@@ -258,8 +258,8 @@ static uint64_t worst_sleep(struct tkw_pool *pool, uint64_t *wakes)
         tkw_pool_advance(pool, tkw_pool_next(pool));
         moved = pool_moved(pool) - moved;
         worst = moved > worst ? moved : worst;
-        for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
-            assert_int_equal(shot.deadline, tkw_pool_now(pool));
+        for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);)
+            assert_int_equal(timer.deadline, tkw_pool_now(pool));
     }
     return worst;
 }
@@ -327,7 +327,7 @@ static void waking_for_shares_of_a_spread_crowd_is_rare(void **state)
     size_t wakes = 0, fired = 0;
     while (tkw_pool_count(pool) != 0) {
         wakes += pool_wakes(pool);
-        for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
+        for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);)
             fired++;
     }
     assert_int_equal(fired, 200000);
@@ -344,7 +344,7 @@ static void a_slot_of_a_hundred_falls_whole(void **state)
     arm_spread(pool, 100, 3 * SLOT2 + 5, 1);
     assert_int_equal(worst_step(pool, 3 * SLOT2 - 1), 0);
     assert_int_equal(worst_step(pool, 3 * SLOT2), 100);
-    assert_int_equal(tkw_pool_counters(pool).shares, 0);
+    assert_int_equal(tkw_pool_read_stats(pool).shares, 0);
     pool_done(pool);
 }
 
@@ -370,9 +370,9 @@ static void a_budget_bounds_a_dead_crowd_on_the_lowest_level(void **state)
         }
         size_t calls = 0;
         for (bool is_there = false; !is_there; calls++) {
-            struct tkw_pool_figures before = tkw_pool_counters(pool);
+            struct tkw_pool_stats before = tkw_pool_read_stats(pool);
             is_there = tkw_pool_advance_some(pool, 5, BUDGET);
-            struct tkw_pool_figures after = tkw_pool_counters(pool);
+            struct tkw_pool_stats after = tkw_pool_read_stats(pool);
             uint64_t handled = after.work.refiles - before.work.refiles +
                                before.entries - after.entries;
             assert_in_range(handled, 0, BUDGET);

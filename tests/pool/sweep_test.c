@@ -58,9 +58,9 @@ static void so_many_dead_are_left_alone_and_not_one_more(void **state)
         for (size_t i = 0; i < ARMED; i++)
             pool_arm(pool, 100, i);
         arm_and_cancel(pool, DEAD + more, 100);
-        assert_int_equal(tkw_pool_counters(pool).sweeps, 0);
+        assert_int_equal(tkw_pool_read_stats(pool).sweeps, 0);
         tkw_pool_advance(pool, 1);
-        assert_int_equal(tkw_pool_counters(pool).sweeps, more);
+        assert_int_equal(tkw_pool_read_stats(pool).sweeps, more);
         pool_done(pool);
     }
 }
@@ -75,16 +75,16 @@ static void while_there_are_many_dead_arming_sweeps_eightfold(void **state)
         arm_and_cancel(pool, 3 * TKW_SWEEP_SLACK, 100);
         tkw_handle again = pool_arm(pool, 100, 0);
         pool->arms_left = 0;
-        while (pool->looks == 0) /* find the slot */
+        while (pool->reads == 0) /* find the slot */
             tkw__pool_sweep(pool);
-        uint64_t before = pool->looks;
+        uint64_t before = pool->reads;
         for (size_t i = 0; i < ARMED; i++) {
             if (is_again)
                 assert_int_equal(tkw_pool_rearm(pool, again, 100), 1);
             else
                 pool_arm(pool, 100, i);
         }
-        assert_in_range(pool->looks - before, 8 * ARMED, 10 * ARMED);
+        assert_in_range(pool->reads - before, 8 * ARMED, 10 * ARMED);
         pool_done(pool);
     }
 }
@@ -103,10 +103,10 @@ static void a_small_step_of_the_sweeper_is_followed_sooner(void **state)
     for (size_t i = 0; i < COUNT_OF(dead); i++)
         assert_true(tkw_pool_cancel(pool, dead[i]));
     pool->arms_left = 0;
-    uint64_t before = pool->looks;
+    uint64_t before = pool->reads;
     for (size_t i = 0; i < ARMED; i++)
         pool_arm(pool, TKW_NEVER, i);
-    assert_in_range(pool->looks - before, 8 * ARMED, 10 * ARMED);
+    assert_in_range(pool->reads - before, 8 * ARMED, 10 * ARMED);
     pool_done(pool);
 }
 
@@ -118,7 +118,7 @@ static void the_sweeper_keeps_its_place_while_timers_fire(void **state)
     for (size_t i = 0; i < 4 * CHUNK_ENTRIES; i++)
         pool_arm(pool, 50, i);
     tkw_handle soon = pool_arm(pool, 5, 0);
-    while (pool->looks < 2 * CHUNK_ENTRIES)
+    while (pool->reads < 2 * CHUNK_ENTRIES)
         tkw__pool_sweep(pool);
     const struct chunk *at = pool->sweep.at, *before = pool->sweep.before;
     assert_non_null(at);
@@ -134,7 +134,7 @@ static void the_sweeper_keeps_its_place_while_timers_fire(void **state)
  * Half way through what is due the sweeper stands in chunks that become part of
  * what is ready.  Going on there it would mend the ends of the wrong stream.
  */
-static void the_sweeper_lets_go_of_a_queue_that_moves_on(void **state)
+static void the_sweeper_leaves_a_queue_that_moves_on(void **state)
 {
     (void)state;
     enum { COUNT = 4 * CHUNK_ENTRIES };
@@ -172,12 +172,12 @@ static void a_step_of_the_sweeper_passes_over_empty_slots(void **state)
     assert_int_equal(pool->entries, COUNT_OF(deadlines));
     tkw__pool_sweep(pool);
     assert_int_equal(pool->entries, 0);
-    assert_int_equal(tkw_pool_counters(pool).looks, COUNT_OF(deadlines));
+    assert_int_equal(tkw_pool_read_stats(pool).reads, COUNT_OF(deadlines));
     pool_done(pool);
 }
 
 /* It takes as many entries as a chunk has, from however many chunks. */
-static void a_step_of_the_sweeper_looks_at_a_chunkful(void **state)
+static void a_step_of_the_sweeper_reads_a_chunkful(void **state)
 {
     (void)state;
     static const struct tkw_geometry wide = {.sizes = {4096},
@@ -187,7 +187,7 @@ static void a_step_of_the_sweeper_looks_at_a_chunkful(void **state)
         for (size_t i = 0; i < 3 * CHUNK_ENTRIES; i++)
             pool_arm(pool, 1 + i / each, i);
         tkw__pool_sweep(pool);
-        assert_int_equal(tkw_pool_counters(pool).looks,
+        assert_int_equal(tkw_pool_read_stats(pool).reads,
                          CHUNK_ENTRIES / each * each);
         pool_done(pool);
     }
@@ -213,7 +213,7 @@ static void the_dead_of_many_slots_do_not_pile_up(void **state)
         for (size_t i = 0; i < ROUNDS; i++) {
             assert_true(tkw_pool_cancel(
                 pool, pool_arm(pool, 1 + random_below(&seed, 1 << 24), i)));
-            assert_in_range(tkw_pool_counters(pool).dead, 0,
+            assert_in_range(tkw_pool_read_stats(pool).dead, 0,
                             2 * TKW_SWEEP_SLACK);
         }
         for (size_t i = 0; i < LIVE; i++)
@@ -222,7 +222,7 @@ static void the_dead_of_many_slots_do_not_pile_up(void **state)
             tkw_tick deadline = 1 + random_below(&seed, 1 << 24);
             assert_int_equal(tkw_pool_rearm(pool, handles[i % LIVE], deadline),
                              1);
-            assert_in_range(tkw_pool_counters(pool).dead, 0,
+            assert_in_range(tkw_pool_read_stats(pool).dead, 0,
                             LIVE + 2 * TKW_SWEEP_SLACK);
         }
         assert_pool_sound(pool);
@@ -241,7 +241,7 @@ static void a_round_of_the_sweeper_begins_with_the_first_slot(void **state)
     pool->sweep.stream = STREAMS - 1;
     tkw__pool_sweep(pool);
     assert_int_equal(pool->slots[0].chunks, 0);
-    assert_int_equal(tkw_pool_counters(pool).entries, 0);
+    assert_int_equal(tkw_pool_read_stats(pool).entries, 0);
     assert_int_equal(tkw_pool_next(pool), TKW_NEVER);
     pool_done(pool);
 }
@@ -264,13 +264,13 @@ static void the_living_of_two_chunks_fit_into_one(void **state)
     }
     assert_int_equal(slot->chunks, 1);
     assert_int_equal(pool->gaps, 0);
-    assert_int_equal(tkw_pool_counters(pool).looks, 2 * CHUNK_ENTRIES);
+    assert_int_equal(tkw_pool_read_stats(pool).reads, 2 * CHUNK_ENTRIES);
     assert_pool_sound(pool);
     pool_advance_surely(pool, 30);
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     for (uint64_t i = 0; i < CHUNK_ENTRIES; i++) {
-        assert_true(tkw_pool_pop(pool, &shot));
-        assert_int_equal(shot.user.word, 2 * i + 1);
+        assert_true(tkw_pool_pop(pool, &timer));
+        assert_int_equal(timer.user.word, 2 * i + 1);
     }
     pool_done(pool);
 }
@@ -283,9 +283,9 @@ int main(void)
         cmocka_unit_test(while_there_are_many_dead_arming_sweeps_eightfold),
         cmocka_unit_test(a_small_step_of_the_sweeper_is_followed_sooner),
         cmocka_unit_test(the_sweeper_keeps_its_place_while_timers_fire),
-        cmocka_unit_test(the_sweeper_lets_go_of_a_queue_that_moves_on),
+        cmocka_unit_test(the_sweeper_leaves_a_queue_that_moves_on),
         cmocka_unit_test(a_step_of_the_sweeper_passes_over_empty_slots),
-        cmocka_unit_test(a_step_of_the_sweeper_looks_at_a_chunkful),
+        cmocka_unit_test(a_step_of_the_sweeper_reads_a_chunkful),
         cmocka_unit_test(the_dead_of_many_slots_do_not_pile_up),
         cmocka_unit_test(a_round_of_the_sweeper_begins_with_the_first_slot),
         cmocka_unit_test(the_living_of_two_chunks_fit_into_one),

@@ -10,7 +10,7 @@
 static struct tkw_pool *mixed(const struct tkw_geometry *geometry,
                               tkw_handle handles[CROWD])
 {
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     struct tkw_pool *pool = pool_of(geometry, 100);
     for (size_t i = 0; i < CROWD; i++) {
         tkw_tick deadline = i % 10 == 0 ? TKW_NEVER : 90 + i * 13 % 5000;
@@ -20,7 +20,7 @@ static struct tkw_pool *mixed(const struct tkw_geometry *geometry,
         assert_true(tkw_pool_cancel(pool, handles[i]));
     tkw_pool_advance(pool, 400);
     for (unsigned i = 0; i < 20; i++)
-        assert_true(tkw_pool_pop_keep(pool, &shot));
+        assert_true(tkw_pool_pop_keep(pool, &timer));
     tkw_pool_advance_some(pool, 2000, 77);
     return pool;
 }
@@ -40,10 +40,10 @@ static void a_walk_visits_each_armed_timer_once(void **state)
         unsigned met[CROWD] = {0};
         struct tkw_pool *pool = mixed(&pool_shapes[s], handles);
         struct tkw_pool_cursor walk = {0};
-        for (struct tkw_shot shot; tkw_pool_walk(pool, &walk, &shot);) {
-            size_t i = (size_t)shot.user.word;
-            assert_int_equal(shot.handle, handles[i]);
-            assert_int_equal(shot.deadline,
+        for (struct tkw_pool_timer timer; tkw_pool_walk(pool, &walk, &timer);) {
+            size_t i = (size_t)timer.user.word;
+            assert_int_equal(timer.handle, handles[i]);
+            assert_int_equal(timer.deadline,
                              i % 10 == 0 ? TKW_NEVER : 90 + i * 13 % 5000);
             met[i]++;
         }
@@ -62,8 +62,9 @@ static void a_walk_may_cancel_what_it_meets(void **state)
         struct tkw_pool *pool = mixed(&pool_shapes[s], handles);
         size_t armed = tkw_pool_count(pool), met = 0, others = 0;
         struct tkw_pool_cursor walk = {0};
-        for (struct tkw_shot shot; tkw_pool_walk(pool, &walk, &shot); met++) {
-            assert_true(tkw_pool_cancel(pool, shot.handle));
+        for (struct tkw_pool_timer timer; tkw_pool_walk(pool, &walk, &timer);
+             met++) {
+            assert_true(tkw_pool_cancel(pool, timer.handle));
             if (met % 5 == 0)
                 others += (size_t)tkw_pool_cancel(pool, handles[met]);
         }
@@ -83,10 +84,10 @@ static void a_walk_may_arm_on_its_way(void **state)
         struct tkw_pool *pool = mixed(&pool_shapes[s], handles);
         size_t armed = tkw_pool_count(pool), old = 0, fresh = 0;
         struct tkw_pool_cursor walk = {0};
-        for (struct tkw_shot shot; tkw_pool_walk(pool, &walk, &shot);) {
-            if (shot.user.word >= CROWD)
+        for (struct tkw_pool_timer timer; tkw_pool_walk(pool, &walk, &timer);) {
+            if (timer.user.word >= CROWD)
                 continue;
-            assert_int_equal(met[shot.user.word]++, 0);
+            assert_int_equal(met[timer.user.word]++, 0);
             old++;
             if (fresh < CROWD)
                 pool_arm(pool, 3000, CROWD + fresh++);
@@ -106,7 +107,8 @@ static void a_walk_ends_however_many_are_armed_on_its_way(void **state)
         pool_arm(pool, 100, i);
     struct tkw_pool_cursor walk = {0};
     size_t met = 0;
-    for (struct tkw_shot shot; tkw_pool_walk(pool, &walk, &shot); met++) {
+    for (struct tkw_pool_timer timer; tkw_pool_walk(pool, &walk, &timer);
+         met++) {
         assert_true(met < 10);
         pool_arm(pool, 100, 10 + met);
     }
@@ -117,16 +119,16 @@ static void a_walk_ends_however_many_are_armed_on_its_way(void **state)
 static void an_empty_pool_has_nothing_to_visit(void **state)
 {
     (void)state;
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     struct tkw_pool *pool = pool_of(NULL, 0);
     assert_int_equal(pool_walked_count(pool), 0);
-    assert_false(tkw_pool_drain(pool, &shot));
-    assert_false(tkw_pool_pop(pool, &shot));
-    assert_false(tkw_pool_pop_keep(pool, &shot));
-    assert_int_equal(tkw_pool_pop_many(pool, &shot, 1), 0);
+    assert_false(tkw_pool_drain(pool, &timer));
+    assert_false(tkw_pool_pop(pool, &timer));
+    assert_false(tkw_pool_pop_keep(pool, &timer));
+    assert_int_equal(tkw_pool_pop_many(pool, &timer, 1), 0);
     tkw_pool_cancel(pool, pool_arm(pool, 10, 0));
     assert_int_equal(pool_walked_count(pool), 0);
-    assert_false(tkw_pool_drain(pool, &shot));
+    assert_false(tkw_pool_drain(pool, &timer));
     pool_done(pool);
 }
 
@@ -142,12 +144,13 @@ static void a_drain_hands_back_each_armed_timer_once(void **state)
         size_t armed = tkw_pool_count(pool);
         for (size_t i = 0; i < CROWD; i++)
             was_armed[i] = is_armed(pool, handles[i]);
-        for (struct tkw_shot shot; tkw_pool_drain(pool, &shot); armed--) {
+        for (struct tkw_pool_timer timer; tkw_pool_drain(pool, &timer);
+             armed--) {
             assert_int_equal(tkw_pool_count(pool), armed - 1);
-            assert_int_equal(shot.handle, handles[shot.user.word]);
-            assert_pool_state(pool, shot.handle, TKW_DONE);
-            assert_false(tkw_pool_cancel(pool, shot.handle));
-            met[shot.user.word]++;
+            assert_int_equal(timer.handle, handles[timer.user.word]);
+            assert_pool_state(pool, timer.handle, TKW_DONE);
+            assert_false(tkw_pool_cancel(pool, timer.handle));
+            met[timer.user.word]++;
         }
         assert_int_equal(armed, 0);
         for (size_t i = 0; i < CROWD; i++)
@@ -162,9 +165,9 @@ static void a_drained_pool_can_be_used_again(void **state)
     (void)state;
     static tkw_handle handles[CROWD];
     for (size_t s = 0; s < COUNT_OF(pool_shapes); s++) {
-        struct tkw_shot shot;
+        struct tkw_pool_timer timer;
         struct tkw_pool *pool = mixed(&pool_shapes[s], handles);
-        while (tkw_pool_drain(pool, &shot))
+        while (tkw_pool_drain(pool, &timer))
             continue;
         tkw_pool_advance(pool, 2000);
         for (size_t i = 0; i < CROWD; i++)
@@ -192,10 +195,11 @@ static struct tkw_pool *ready_crowd(tkw_handle handles[CROWD])
 }
 
 /* Pop all, `room` at a time; each time there must be some, or it is over. */
-static size_t pop_by(struct tkw_pool *pool, struct tkw_shot *shots, size_t room)
+static size_t pop_by(struct tkw_pool *pool, struct tkw_pool_timer *timers,
+                     size_t room)
 {
     size_t popped = 0, count;
-    while ((count = tkw_pool_pop_many(pool, &shots[popped], room)) != 0) {
+    while ((count = tkw_pool_pop_many(pool, &timers[popped], room)) != 0) {
         assert_true(count <= room);
         popped += count;
     }
@@ -207,19 +211,19 @@ static void popping_many_is_popping_one_by_one(void **state)
 {
     (void)state;
     static tkw_handle handles[CROWD];
-    static struct tkw_shot shots[2 * CROWD];
+    static struct tkw_pool_timer timers[2 * CROWD];
     for (size_t room = 1; room <= CROWD; room = room * 3 + 1) {
         struct tkw_pool *pool = ready_crowd(handles);
-        assert_int_equal(tkw_pool_pop_many(pool, shots, 0), 0);
+        assert_int_equal(tkw_pool_pop_many(pool, timers, 0), 0);
         size_t armed = tkw_pool_count(pool);
-        assert_int_equal(pop_by(pool, shots, room), armed);
-        const struct tkw_shot *shot = shots;
+        assert_int_equal(pop_by(pool, timers, room), armed);
+        const struct tkw_pool_timer *timer = timers;
         for (size_t i = 0; i < CROWD; i++) {
             if (i % 11 < 2)
                 continue;
-            assert_int_equal(shot->handle, handles[i]);
-            assert_int_equal(shot->user.word, i);
-            assert_pool_state(pool, shot++->handle, TKW_DONE);
+            assert_int_equal(timer->handle, handles[i]);
+            assert_int_equal(timer->user.word, i);
+            assert_pool_state(pool, timer++->handle, TKW_DONE);
         }
         pool_done(pool);
     }
@@ -228,7 +232,7 @@ static void popping_many_is_popping_one_by_one(void **state)
 static void do_anything(struct tkw_pool *pool, tkw_handle *handle,
                         uint64_t *seed)
 {
-    struct tkw_shot shots[5];
+    struct tkw_pool_timer timers[5];
     tkw_tick now = tkw_pool_now(pool);
     tkw_tick deadline = now + random_magnitude(seed, 11);
     switch (random_below(seed, 10)) {
@@ -246,14 +250,14 @@ static void do_anything(struct tkw_pool *pool, tkw_handle *handle,
                               (size_t)random_below(seed, 20));
         break;
     case 4:
-        tkw_pool_pop_keep(pool, shots);
+        tkw_pool_pop_keep(pool, timers);
         break;
     case 5:
-        tkw_pool_pop_many(pool, shots, 1 + (size_t)random_below(seed, 5));
+        tkw_pool_pop_many(pool, timers, 1 + (size_t)random_below(seed, 5));
         break;
     case 6:
         if (random_below(seed, 20) == 0)
-            tkw_pool_drain(pool, shots);
+            tkw_pool_drain(pool, timers);
         break;
     default:
         if (!is_armed(pool, *handle))
@@ -271,7 +275,7 @@ static void the_sum_holds_at_every_point_of_a_random_run(void **state)
         struct tkw_pool *pool = pool_of(&pool_shapes[s], 0);
         for (unsigned i = 0; i < 20000; i++) {
             do_anything(pool, &handles[random_below(&seed, 60)], &seed);
-            struct tkw_wheel_figures c = tkw_pool_counters(pool).work;
+            struct tkw_wheel_stats c = tkw_pool_read_stats(pool).work;
             assert_int_equal(c.armed, c.fired + c.cancelled + c.drained +
                                           tkw_pool_count(pool));
             if (i % 8 == 0)

@@ -12,7 +12,7 @@
 
 static uint64_t touched(const struct tkw_pool *pool)
 {
-    return pool_moved(pool) + tkw_pool_counters(pool).looks;
+    return pool_moved(pool) + tkw_pool_read_stats(pool).reads;
 }
 
 static void assert_touched_few(const struct tkw_pool *pool, uint64_t *before)
@@ -41,7 +41,7 @@ static void arm_cancel_and_postpone_touch_few_others(void **state)
                 assert_true(tkw_pool_cancel(pool, handle));
             assert_touched_few(pool, &before);
         }
-        assert_int_equal(tkw_pool_counters(pool).work.visits, 0);
+        assert_int_equal(tkw_pool_read_stats(pool).work.visits, 0);
         assert_pool_sound(pool);
         tkw_pool_close(pool);
     }
@@ -61,7 +61,7 @@ static void a_timer_falls_at_most_once_per_level(void **state)
         tkw_handle handle = pool_arm(pool, deadline, 0);
         pool_wakes(pool);
         assert_int_equal(tkw_pool_now(pool), deadline);
-        assert_true(tkw_pool_counters(pool).work.falls <= spot.level - 1);
+        assert_true(tkw_pool_read_stats(pool).work.falls <= spot.level - 1);
         assert_pool_pops(pool, handle);
         pool_done(pool);
     }
@@ -76,7 +76,7 @@ static void an_empty_pool_never_wakes(void **state)
         assert_int_equal(tkw_pool_next(pool), TKW_NEVER);
         for (unsigned bit = 0; bit < 64; bit++)
             tkw_pool_advance(pool, UINT64_C(1) << bit);
-        assert_int_equal(tkw_pool_counters(pool).work.visits, 0);
+        assert_int_equal(tkw_pool_read_stats(pool).work.visits, 0);
         assert_int_equal(tkw_pool_next(pool), TKW_NEVER);
         pool_done(pool);
     }
@@ -91,14 +91,14 @@ static void a_pool_that_has_fired_all_never_wakes(void **state)
         for (size_t i = 0; i < 3000; i++)
             pool_arm(pool, i % 1500, i);
         tkw_pool_advance(pool, 1500);
-        for (struct tkw_shot shot; tkw_pool_pop(pool, &shot);)
+        for (struct tkw_pool_timer timer; tkw_pool_pop(pool, &timer);)
             continue;
         assert_int_equal(tkw_pool_next(pool), TKW_NEVER);
-        uint64_t visits = tkw_pool_counters(pool).work.visits;
+        uint64_t visits = tkw_pool_read_stats(pool).work.visits;
         for (unsigned bit = 11; bit < 64; bit++)
             tkw_pool_advance(pool, UINT64_C(1) << bit);
-        assert_int_equal(tkw_pool_counters(pool).work.visits, visits);
-        assert_int_equal(tkw_pool_counters(pool).entries, 0);
+        assert_int_equal(tkw_pool_read_stats(pool).work.visits, visits);
+        assert_int_equal(tkw_pool_read_stats(pool).entries, 0);
         pool_done(pool);
     }
 }
@@ -113,9 +113,9 @@ static void skipped_ticks_visit_no_slot(void **state)
     for (tkw_tick now = 1; now < first; now *= 3)
         tkw_pool_advance(pool, now);
     tkw_pool_advance(pool, first - 1);
-    assert_int_equal(tkw_pool_counters(pool).work.visits, 0);
+    assert_int_equal(tkw_pool_read_stats(pool).work.visits, 0);
     tkw_pool_advance(pool, first);
-    assert_int_equal(tkw_pool_counters(pool).work.visits, 1);
+    assert_int_equal(tkw_pool_read_stats(pool).work.visits, 1);
     pool_done(pool);
 }
 
@@ -173,7 +173,7 @@ static void a_cancelled_slot_wakes_at_most_once(void **state)
             assert_true(tkw_pool_cancel(pool, handles[t]));
         assert_true(pool_wakes(pool) <= 1);
         assert_int_equal(tkw_pool_next(pool), TKW_NEVER);
-        assert_int_equal(tkw_pool_counters(pool).entries, 0);
+        assert_int_equal(tkw_pool_read_stats(pool).entries, 0);
         pool_done(pool);
     }
 }
@@ -190,7 +190,7 @@ static void a_cancelled_crowd_wakes_hardly_anybody(void **state)
         for (size_t i = 0; i < COUNT_OF(handles); i++)
             assert_true(tkw_pool_cancel(pool, handles[i]));
         assert_true(pool_wakes(pool) <= 1 + COUNT_OF(handles) / 1000);
-        assert_int_equal(tkw_pool_counters(pool).entries, 0);
+        assert_int_equal(tkw_pool_read_stats(pool).entries, 0);
         pool_done(pool);
     }
 }
@@ -261,14 +261,14 @@ static void next_is_never_later_than_the_earliest_deadline(void **state)
         for (unsigned step = 0; step < 3000; step++) {
             change_anything(pool, &handles[random_below(&seed, 12)], &seed,
                             bits);
-            struct tkw_shot shot;
-            while (tkw_pool_pop(pool, &shot))
+            struct tkw_pool_timer timer;
+            while (tkw_pool_pop(pool, &timer))
                 continue;
 
             tkw_tick next = tkw_pool_next(pool);
             struct tkw_pool_cursor walk = {0};
-            while (tkw_pool_walk(pool, &walk, &shot))
-                assert_true(next <= shot.deadline);
+            while (tkw_pool_walk(pool, &walk, &timer))
+                assert_true(next <= timer.deadline);
             assert_true(next > tkw_pool_now(pool));
             if (random_below(&seed, 3) == 0 && next != TKW_NEVER)
                 tkw_pool_advance(pool, next);
@@ -296,7 +296,7 @@ static void a_million_armed_and_cancelled_cost_next_to_nothing(void **state)
         tkw_handle *oldest = &ring[i % LIVE];
         assert_int_equal(tkw_pool_cancel(pool, *oldest), i >= LIVE);
         *oldest = pool_arm(pool, clock + 400 + random_below(&seed, 30000), i);
-        struct tkw_pool_figures c = tkw_pool_counters(pool);
+        struct tkw_pool_stats c = tkw_pool_read_stats(pool);
         assert_true(c.dead <= tkw_pool_count(pool) + DEAD_CONSTANT);
         if (i < 300000)
             warm = c.bytes > warm ? c.bytes : warm;
@@ -312,9 +312,9 @@ static void a_million_armed_and_cancelled_cost_next_to_nothing(void **state)
     /* 781 slots of level 2 and one of level 3 have begun */
     assert_true(wakes <= clock / 128 + clock / 65536);
     assert_int_equal(tkw_pool_count(pool), LIVE);
-    assert_in_range(tkw_pool_counters(pool).sweeps, 1, 1000000);
-    assert_in_range(tkw_pool_counters(pool).looks, 1, 20000000);
-    assert_int_equal(tkw_pool_counters(pool).retired, 0);
+    assert_in_range(tkw_pool_read_stats(pool).sweeps, 1, 1000000);
+    assert_in_range(tkw_pool_read_stats(pool).reads, 1, 20000000);
+    assert_int_equal(tkw_pool_read_stats(pool).retired, 0);
     pool_done(pool);
 }
 
@@ -328,7 +328,7 @@ static void the_dead_are_swept_though_time_stands_still(void **state)
         for (size_t i = 0; i < 200000; i++) {
             tkw_tick deadline = 1 + random_magnitude(&seed, 30);
             tkw_handle handle = pool_arm(pool, deadline, i);
-            struct tkw_pool_figures c = tkw_pool_counters(pool);
+            struct tkw_pool_stats c = tkw_pool_read_stats(pool);
             assert_true(c.dead <= tkw_pool_count(pool) + DEAD_CONSTANT);
             assert_true(c.entries - c.dead <= tkw_pool_count(pool));
             if (i % 100 != 0)

@@ -60,7 +60,7 @@ static void completed_at_once_it_is_not_watched(void **state)
     assert_story(&request, "tcr");
     assert_holds(&hall, 0, 0, 0);
     assert_ended(&hall, 1, 0, 0);
-    assert_int_equal(tkw_service_counters(hall.scene.service).armed, 0);
+    assert_int_equal(tkw_service_read_stats(hall.scene.service).armed, 0);
     for (uint64_t key = 1; key <= 3; key++)
         assert_int_equal(check_number(&hall, key), 0);
     hall_go(&hall, 2000);
@@ -81,7 +81,7 @@ static void otherwise_it_is_watched_on_every_key_and_tried_twice(void **state)
         assert_story(&request, "tt");
         assert_holds(&hall, 3, 1, 3);
         assert_ended(&hall, 0, 0, 0);
-        assert_int_equal(tkw_service_counters(hall.scene.service).armed, 1);
+        assert_int_equal(tkw_service_read_stats(hall.scene.service).armed, 1);
         request_set_ready(&request);
         assert_int_equal(check_number(&hall, 4), 0);
         assert_int_equal(check_number(&hall, key), 1);
@@ -103,7 +103,7 @@ static void completed_between_try_and_watch_it_arms_no_timer(void **state)
     assert_story(&request, "ttcr");
     assert_holds(&hall, 0, 0, 0);
     assert_ended(&hall, 1, 0, 0);
-    assert_int_equal(tkw_service_counters(hall.scene.service).armed, 0);
+    assert_int_equal(tkw_service_read_stats(hall.scene.service).armed, 0);
     hall_close(&hall);
 }
 
@@ -288,7 +288,7 @@ static void what_has_no_timeout_never_expires(void **state)
         request_wait(&hall, &request, 1, 2);
         hall_go(&hall, 1000 * 24 * HOUR);
         assert_story(&request, "tt");
-        assert_int_equal(tkw_purgatory_counters(hall.purgatory).watched, 2);
+        assert_int_equal(tkw_purgatory_read_stats(hall.purgatory).watched, 2);
         request_set_ready(&request);
         assert_int_equal(check_number(&hall, 2), 1);
         assert_story(&request, "tttcr");
@@ -316,10 +316,10 @@ static void what_is_completed_does_not_expire(void **state)
         hall_go(&hall, 2000);
         assert_story(&request, i % 2 == 0 ? "tttcr" : "ttcr");
         assert_ended(&hall, 1, 0, 0);
-        struct tkw_service_figures figures =
-            tkw_service_counters(hall.scene.service);
-        assert_int_equal(figures.fired, 0);
-        assert_int_equal(figures.cancelled, 1);
+        struct tkw_service_stats stats =
+            tkw_service_read_stats(hall.scene.service);
+        assert_int_equal(stats.fired, 0);
+        assert_int_equal(stats.cancelled, 1);
         hall_close(&hall);
     }
 }
@@ -351,7 +351,7 @@ static void complete_again(struct request *request)
 }
 
 /* Only the first completes it: in on_complete and in on_expire it is over. */
-static void the_second_to_complete_it_is_told_so(void **state)
+static void the_second_call_to_complete_it_returns_false(void **state)
 {
     (void)state;
     for (enum moment moment = COMPLETE; moment <= EXPIRE; moment++) {
@@ -466,7 +466,7 @@ int main(void)
         cmocka_unit_test(what_has_no_timeout_never_expires),
         cmocka_unit_test(what_is_completed_does_not_expire),
         cmocka_unit_test(a_forced_completion_asks_nobody),
-        cmocka_unit_test(the_second_to_complete_it_is_told_so),
+        cmocka_unit_test(the_second_call_to_complete_it_returns_false),
         cmocka_unit_test(callbacks_may_be_missing),
         cmocka_unit_test(timeouts_run_where_the_executor_says),
         cmocka_unit_test(an_executor_that_is_not_there_is_an_error),

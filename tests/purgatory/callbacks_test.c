@@ -113,7 +113,7 @@ static void checks_inside_of_checks_add_up(void **state)
             assert_int_equal(count_of(&requests[i], COMPLETE), 1);
             assert_int_equal(count_of(&requests[i], RELEASE), 1);
         }
-        sum += (int64_t)tkw_purgatory_counters(hall.purgatory).expired;
+        sum += (int64_t)tkw_purgatory_read_stats(hall.purgatory).expired;
         assert_int_equal(sum, COUNT_OF(requests));
         assert_holds(&hall, 0, 0, 0);
         hall_close(&hall);
@@ -156,32 +156,32 @@ static void a_check_ends_though_operations_come_back(void **state)
 }
 
 /* What the counts are inside of a callback. */
-static void look_around(struct request *request)
+static void read_counts(struct request *request)
 {
     struct hall *hall = request->hall;
-    struct tkw_purgatory_figures *figures = request->context;
-    *figures = tkw_purgatory_counters(hall->purgatory);
+    struct tkw_purgatory_stats *stats = request->context;
+    *stats = tkw_purgatory_read_stats(hall->purgatory);
     request->answer = (int64_t)tkw_service_count(hall->scene.service);
 }
 
 /* P5.  It leaves both counts at once, before anybody is told. */
-static void what_has_ended_has_left_when_it_is_told(void **state)
+static void what_has_ended_has_left_before_its_callback(void **state)
 {
     (void)state;
     for (enum moment moment = COMPLETE; moment <= RELEASE; moment++) {
         struct hall hall;
         struct request request;
-        struct tkw_purgatory_figures figures = {.watched = 77};
+        struct tkw_purgatory_stats stats = {.watched = 77};
         hall_open_narrow(&hall, TKW_DRIVER_NONE);
         request_init(&request, 100);
         request.moment = moment;
-        request.act = look_around;
-        request.context = &figures;
+        request.act = read_counts;
+        request.context = &stats;
         request_wait(&hall, &request, 1, 3);
         bring_about(&hall, &request, 2, moment);
-        assert_int_equal(figures.watched, 0);
-        assert_int_equal(figures.delayed, 0);
-        assert_int_equal(figures.keys, 0);
+        assert_int_equal(stats.watched, 0);
+        assert_int_equal(stats.delayed, 0);
+        assert_int_equal(stats.keys, 0);
         assert_int_equal(request.answer, 0);
         hall_close(&hall);
     }
@@ -216,7 +216,7 @@ static void a_try_may_complete_its_own_operation(void **state)
         assert_story(&request, stories[number - 1]);
         assert_holds(&hall, 0, 0, 0);
         assert_ended(&hall, 1, 0, 0);
-        assert_int_equal(tkw_service_counters(hall.scene.service).armed,
+        assert_int_equal(tkw_service_read_stats(hall.scene.service).armed,
                          number == 3);
         hall_close(&hall);
     }
@@ -297,7 +297,7 @@ int main(void)
         cmocka_unit_test(callbacks_may_call_anything),
         cmocka_unit_test(checks_inside_of_checks_add_up),
         cmocka_unit_test(a_check_ends_though_operations_come_back),
-        cmocka_unit_test(what_has_ended_has_left_when_it_is_told),
+        cmocka_unit_test(what_has_ended_has_left_before_its_callback),
         cmocka_unit_test(a_try_may_complete_its_own_operation),
         cmocka_unit_test(a_try_may_take_a_lock_of_the_thread_that_checks),
         cmocka_unit_test(a_check_does_not_wait_for_a_try_that_waits_for_it),

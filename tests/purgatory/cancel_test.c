@@ -26,10 +26,10 @@ static void a_cancelled_operation_is_handed_back(void **state)
         }
         hall_go(&hall, 2000);
         assert_story(&request, "tthr");
-        struct tkw_service_figures figures =
-            tkw_service_counters(hall.scene.service);
-        assert_int_equal(figures.fired, 0);
-        assert_int_equal(figures.cancelled, 1);
+        struct tkw_service_stats stats =
+            tkw_service_read_stats(hall.scene.service);
+        assert_int_equal(stats.fired, 0);
+        assert_int_equal(stats.cancelled, 1);
         hall_close(&hall);
     }
 }

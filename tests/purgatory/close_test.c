@@ -229,7 +229,7 @@ static void close_waits_for_callbacks_that_are_running(void **state)
         request.gate = &gate;
         request.other = &late;
         request_wait(&hall, &request, 1, 2);
-        tkw_hand_set(hall.scene.hand, 1100);
+        tkw_manual_clock_set(hall.scene.manual, 1100);
         gate_await(&gate);
         errand_start(&closer);
         have_patience();

@@ -75,7 +75,8 @@ static void a_check_passes_by_the_one_that_is_being_tried(void **state)
 
 /* Completed while another is trying it: by this call, but told by the other,
    once its try has returned, whatever that says. */
-static void completed_while_it_is_tried_it_is_told_by_the_other(void **state)
+static void
+completed_while_it_is_tried_the_other_thread_calls_back(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
@@ -107,7 +108,7 @@ static void completed_while_it_is_being_watched_it_has_no_timer(void **state)
 
 /* Its time is up while another is trying it: the service does not wait, and it
    has expired even if the try says yes. */
-static void expired_while_it_is_tried_it_is_told_by_the_other(void **state)
+static void expired_while_it_is_tried_the_other_thread_calls_back(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
@@ -224,9 +225,10 @@ int main(void)
         cmocka_unit_test(tried_again_in_vain_it_stays),
         cmocka_unit_test(a_check_while_it_is_being_watched_is_not_lost),
         cmocka_unit_test(a_check_passes_by_the_one_that_is_being_tried),
-        cmocka_unit_test(completed_while_it_is_tried_it_is_told_by_the_other),
+        cmocka_unit_test(
+            completed_while_it_is_tried_the_other_thread_calls_back),
         cmocka_unit_test(completed_while_it_is_being_watched_it_has_no_timer),
-        cmocka_unit_test(expired_while_it_is_tried_it_is_told_by_the_other),
+        cmocka_unit_test(expired_while_it_is_tried_the_other_thread_calls_back),
         cmocka_unit_test(
             cancelled_while_it_is_tried_it_is_released_by_the_other),
         cmocka_unit_test(completed_while_it_is_refused_it_is_completed),

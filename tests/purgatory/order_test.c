@@ -60,7 +60,7 @@ static const struct tkw_key key = {NULL, 1};
 static void *check(void *argument)
 {
     struct visit *visit = argument;
-    tkw_purgatory_check(visit->purgatory, key);
+    tkw_purgatory_notify(visit->purgatory, key);
     return NULL;
 }
 
@@ -72,7 +72,7 @@ static void *watch(void *argument)
     return NULL;
 }
 
-static void let_it_go(struct visit *visit)
+static void release_visit(struct visit *visit)
 {
     atomic_store_explicit(&visit->is_held, false, memory_order_relaxed);
 }
@@ -91,7 +91,7 @@ static void release(void *context, void *memory, size_t bytes)
     (void)bytes;
     if (visit->is_hooked) {
         visit->is_hooked = false;
-        let_it_go(visit);
+        release_visit(visit);
         relaxed_wait(&visit->has_left);
     }
     free(memory);
@@ -132,7 +132,7 @@ static void the_owner_sees_what_was_done_before_completing(void **state)
         relaxed_wait(&visit.is_inside);
         visit.by_completer = 1;
         assert_true(tkw_purgatory_complete(visit.purgatory, &visit.operation));
-        let_it_go(&visit);
+        release_visit(&visit);
         thread_join(thread);
         visit_end(&visit, &scene);
     }

@@ -1,13 +1,15 @@
 /*
- * purgatory/private_test.c - a purgatory seen from inside: that audit() sees
+ * purgatory/private_test.c - a purgatory seen from inside: that check() sees
  * what is wrong, and what only it can bring about.
  */
 #include "support/purgatory.h"
 
 #include "purgatory/private.h"
+#include "support/fault.h"
 
-/* What audit() is for: it says no to a purgatory that is not as it must be. */
-static void audit_sees_what_is_wrong(void **state)
+/* check() returns false for a purgatory with a broken invariant, and
+ * find_fault() describes it. */
+static void check_sees_what_is_wrong(void **state)
 {
     (void)state;
     struct hall hall;
@@ -21,55 +23,50 @@ static void audit_sees_what_is_wrong(void **state)
     struct purgatory_shard *shard = &purgatory->shards[0];
     struct tkw_watch *first = one.operation.watches;
     struct tkw_watch *second = two.operation.watches;
-    assert_true(tkw_purgatory_audit(purgatory));
+    assert_true(tkw_purgatory_check(purgatory));
 
-    size_t *counts[] = {&shard->watched, &shard->delayed, &shard->table.count};
-    for (size_t i = 0; i < COUNT_OF(counts); i++) {
-        (*counts[i])++;
-        assert_false(tkw_purgatory_audit(purgatory));
-        (*counts[i])--;
-    }
-    shard->live--; /* it may be more than are delayed, but not less */
-    assert_false(tkw_purgatory_audit(purgatory));
-    shard->live++;
+    ASSERT_SEEN_BY(purgatory, purgatory, shard->watched, 3,
+                   "number of watches of a shard is 3, expected 2");
+    ASSERT_SEEN_BY(
+        purgatory, purgatory, shard->delayed, 3,
+        "number of delayed operations of a shard is 3, expected at most 2");
+    ASSERT_SEEN_BY(purgatory, purgatory, shard->table.count, 2,
+                   "number of keys of the table is 2, expected 1");
+    /* It may be more than are delayed, but not less. */
+    ASSERT_SEEN_BY(
+        purgatory, purgatory, shard->live, 1,
+        "number of delayed operations of a shard is 2, expected at most 1");
 
-    second->prev = NULL;
-    assert_false(tkw_purgatory_audit(purgatory));
-    second->prev = first;
-    second->hash++;
-    assert_false(tkw_purgatory_audit(purgatory));
-    second->hash--;
-    first->next = NULL;
-    assert_false(tkw_purgatory_audit(purgatory));
-    first->next = second;
-
-    uint32_t word = two.operation.word;
-    two.operation.word = 0;
-    assert_false(tkw_purgatory_audit(purgatory));
-    two.operation.word = word;
+    ASSERT_SEEN_BY(purgatory, purgatory, second->prev, NULL,
+                   "a link between two watches of a key is broken");
+    ASSERT_SEEN_BY(purgatory, purgatory, second->hash, second->hash + 1,
+                   "hash of a watch's key is %" PRIu64 ", expected %" PRIu64,
+                   first->hash + 1, first->hash);
+    ASSERT_SEEN_BY(purgatory, purgatory, first->next, NULL,
+                   "the list of a key does not end at its last watch");
+    ASSERT_SEEN_BY(purgatory, purgatory, two.operation.word, 0,
+                   "word of a watched operation is 0, expected at least 128");
 
     struct table_slot *slot =
         table_find(&shard->table, tkw_key_number(1), first->hash);
-    uint64_t was = slot->value[LIST_FIRST];
-    slot->value[LIST_FIRST] = 0;
-    assert_false(tkw_purgatory_audit(purgatory));
-    slot->value[LIST_FIRST] = was;
-    assert_true(tkw_purgatory_audit(purgatory));
+    ASSERT_SEEN_BY(purgatory, purgatory, slot->value[LIST_FIRST], 0,
+                   "the list of a key does not end at its last watch");
     hall_close(&hall);
 }
 
 /* All shards are looked at, also behind one that is not sound. */
-static void audit_goes_through_all_shards(void **state)
+static void check_goes_through_all_shards(void **state)
 {
     (void)state;
     struct hall hall;
     hall_open(&hall, TKW_DRIVER_NONE);
     for (uint32_t i = 0; i < hall.purgatory->shard_count; i++) {
         hall.purgatory->shards[i].watched++;
-        assert_false(tkw_purgatory_audit(hall.purgatory));
+        ASSERT_BROKEN(purgatory, hall.purgatory,
+                      "number of watches of a shard is 1, expected 0");
         hall.purgatory->shards[i].watched--;
     }
-    assert_true(tkw_purgatory_audit(hall.purgatory));
+    assert_true(tkw_purgatory_check(hall.purgatory));
     hall_close(&hall);
 }
 
@@ -127,7 +124,7 @@ static void a_key_too_long_is_refused_unread(void **state)
     struct tkw_key keys[2] = {tkw_key_number(1)};
     keys[1] = tkw_key_bytes("x", (size_t)TABLE_BYTES_MAX);
     assert_int_equal(request_watch(&hall, &request, keys, 2), -EINVAL);
-    assert_int_equal(tkw_purgatory_check(hall.purgatory, keys[1]), 0);
+    assert_int_equal(tkw_purgatory_notify(hall.purgatory, keys[1]), 0);
     assert_int_equal(tkw_purgatory_cancel(hall.purgatory, keys[1], NULL, NULL),
                      0);
     assert_story(&request, "");
@@ -137,8 +134,8 @@ static void a_key_too_long_is_refused_unread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(audit_sees_what_is_wrong),
-        cmocka_unit_test(audit_goes_through_all_shards),
+        cmocka_unit_test(check_sees_what_is_wrong),
+        cmocka_unit_test(check_goes_through_all_shards),
         cmocka_unit_test(more_keys_than_memory_are_refused),
         cmocka_unit_test(a_closing_purgatory_refuses_at_its_lists),
         cmocka_unit_test(a_key_too_long_is_refused_unread),

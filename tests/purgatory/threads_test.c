@@ -117,7 +117,7 @@ static void *end_somehow(void *argument)
     for (unsigned i = 0; i < KEYS + 3; i++) {
         uint64_t key = random_below(&worker->random, KEYS + 3);
         if (worker->number == 0)
-            tkw_hand_turn(crowd->hall->scene.hand, 10);
+            tkw_manual_clock_advance(crowd->hall->scene.manual, 10);
         else if (worker->number == 1)
             cancel_some(crowd, key);
         else
@@ -144,7 +144,7 @@ static void each_operation_ends_once(void **state)
         crowd_run(&crowd, &random, 4, end_somehow);
         hall_go(&hall, 2000);
         assert_holds(&hall, 0, 0, 0);
-        struct tkw_purgatory_figures f = tkw_purgatory_counters(hall.purgatory);
+        struct tkw_purgatory_stats f = tkw_purgatory_read_stats(hall.purgatory);
         assert_int_equal(f.completed + f.cancelled, HUNDRED);
         assert_int_equal(f.completed, atomic_load(&crowd.checked) + f.expired);
         assert_int_equal(f.cancelled, atomic_load(&crowd.cancelled));
@@ -336,7 +336,8 @@ static void *do_everything(void *argument)
                                      tkw_key_number((dice >> 32) % (KEYS + 3)),
                                      order_hand_back, crowd->hall));
         if (dice % 32 == 2)
-            tkw_hand_turn(crowd->hall->scene.hand, (dice >> 40) % 50);
+            tkw_manual_clock_advance(crowd->hall->scene.manual,
+                                     (dice >> 40) % 50);
     }
     return NULL;
 }
@@ -361,8 +362,8 @@ static void order_type_init(void)
 /* All that came in has come out, once; by whom, they know. */
 static void assert_all_adds_up(struct crowd *crowd)
 {
-    struct tkw_purgatory_figures f =
-        tkw_purgatory_counters(crowd->hall->purgatory);
+    struct tkw_purgatory_stats f =
+        tkw_purgatory_read_stats(crowd->hall->purgatory);
     uint64_t by_calls =
         atomic_load(&crowd->checked) + atomic_load(&crowd->forced) + f.expired;
     assert_int_equal(f.completed + f.cancelled, atomic_load(&entered));
@@ -396,7 +397,7 @@ static void outcomes_add_up_whatever_the_threads_do(void **state)
     atomic_store(&released, 0);
     crowd_run(&crowd, &random, 4, do_everything);
     for (unsigned i = 0; i < 20; i++)
-        hall_go(&hall, tkw_hand_now(hall.scene.hand) + 1000);
+        hall_go(&hall, tkw_manual_clock_now(hall.scene.manual) + 1000);
     assert_all_adds_up(&crowd);
     hall_close(&hall);
     for (size_t i = 0; i < PLACES; i++)
@@ -430,7 +431,7 @@ static void close_ends_what_a_callback_is_bringing_in(void **state)
         request.act = bring_in_the_other;
         request.other = &late;
         request_wait(&hall, &request, 1, 1);
-        tkw_hand_set(hall.scene.hand, 1100);
+        tkw_manual_clock_set(hall.scene.manual, 1100);
         gate_await(&gate);
         errand_start(&closer);
         have_patience();

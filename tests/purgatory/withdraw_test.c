@@ -80,11 +80,11 @@ static void taken_out_while_it_is_being_watched(void **state)
 }
 
 /* What was told at each moment. */
-static enum tkw_outcome told[MOMENTS];
+static enum tkw_outcome outcomes[MOMENTS];
 
-static void ask(struct request *request)
+static void note_outcome(struct request *request)
 {
-    told[request->moment] = tkw_operation_outcome(&request->operation);
+    outcomes[request->moment] = tkw_operation_outcome(&request->operation);
 }
 
 static enum tkw_outcome outcome_at(enum moment asked, enum moment end)
@@ -94,16 +94,16 @@ static enum tkw_outcome outcome_at(enum moment asked, enum moment end)
     hall_open(&hall, TKW_DRIVER_NONE);
     request_init(&request, 100);
     request.moment = asked;
-    request.act = ask;
-    told[asked] = (enum tkw_outcome) - 1;
+    request.act = note_outcome;
+    outcomes[asked] = (enum tkw_outcome) - 1;
     request_wait(&hall, &request, 1, 2);
     bring_about(&hall, &request, 1, end);
     hall_close(&hall);
-    return told[asked];
+    return outcomes[asked];
 }
 
 /* All who are called can tell how it ended. */
-static void how_it_ended_is_told(void **state)
+static void the_outcome_says_how_it_ended(void **state)
 {
     (void)state;
     assert_int_equal(outcome_at(TRY, COMPLETE), TKW_WAITING);
@@ -125,8 +125,8 @@ static void without_a_timeout_nothing_is_delayed(void **state)
     request_init(&request, UINT64_MAX);
     request_wait(&hall, &request, 1, 2);
     assert_holds(&hall, 2, 0, 2);
-    assert_int_equal(tkw_service_counters(hall.scene.service).armed, 0);
-    assert_true(tkw_purgatory_audit(hall.purgatory));
+    assert_int_equal(tkw_service_read_stats(hall.scene.service).armed, 0);
+    assert_true(tkw_purgatory_check(hall.purgatory));
     request_set_ready(&request);
     assert_int_equal(check_number(&hall, 2), 1);
     assert_holds(&hall, 0, 0, 0);
@@ -135,7 +135,7 @@ static void without_a_timeout_nothing_is_delayed(void **state)
 
 static void audit(struct request *request)
 {
-    request->answer = tkw_purgatory_audit(request->hall->purgatory);
+    request->answer = tkw_purgatory_check(request->hall->purgatory);
 }
 
 /* A purgatory is sound also in the middle of a check, whose mark is in the
@@ -227,7 +227,7 @@ int main(void)
         cmocka_unit_test(what_is_not_in_is_not_taken_out),
         cmocka_unit_test(taken_out_while_it_is_tried),
         cmocka_unit_test(taken_out_while_it_is_being_watched),
-        cmocka_unit_test(how_it_ended_is_told),
+        cmocka_unit_test(the_outcome_says_how_it_ended),
         cmocka_unit_test(without_a_timeout_nothing_is_delayed),
         cmocka_unit_test(it_is_sound_inside_of_a_check),
         cmocka_unit_test(a_try_that_completes_another_claims_it_not),

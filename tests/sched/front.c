@@ -5,6 +5,8 @@
 
 #include "sched.h"
 
+#include "../support/figures.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -35,6 +37,14 @@ static const char help[] =
     "  --list              print the names of the scenarios\n"
     "  --help              print this text\n";
 
+/* Sums over the scenarios of a run. */
+struct totals {
+    uint64_t scenarios;
+    uint64_t complete; /* scenarios without a schedule left to try */
+    uint64_t schedules;
+    uint64_t steps;
+};
+
 struct front {
     const char *program;
     const struct sched_scenario *scenarios;
@@ -44,6 +54,7 @@ struct front {
     uint64_t random_count;
     bool may_be_cut;
     struct sched_options options;
+    struct totals totals;
 };
 
 static double seconds_now(void)
@@ -180,14 +191,45 @@ static void write_failure(const struct front *front,
                front->program, scenario->name, result->seed);
 }
 
+static void add_result(struct totals *totals, const struct sched_result *result)
+{
+    totals->scenarios++;
+    totals->complete += result->is_complete;
+    totals->schedules += result->schedule_count;
+    totals->steps += result->step_count;
+}
+
+static void write_figures(const struct front *front, const char *of)
+{
+    const struct totals *totals = &front->totals;
+
+    figures_begin(of);
+    figures_count("scenarios", totals->scenarios);
+    if (front->random_count > 0) {
+        figures_count("random schedules", totals->schedules);
+        figures_count("steps", totals->steps);
+        figures_seed(front->options.seed);
+        figures_end();
+        return;
+    }
+    figures_count("preemptions at most", front->options.bound);
+    figures_count("schedules", totals->schedules);
+    figures_count("steps", totals->steps);
+    figures_count("scenarios searched completely", totals->complete);
+    if (totals->complete < totals->scenarios)
+        figures_count("schedules in each of the others",
+                      front->options.schedules_max);
+    figures_end();
+}
+
 /* Returns whether the scenario does as it should. */
-static bool try(const struct front *front,
-                const struct sched_scenario *scenario)
+static bool try(struct front *front, const struct sched_scenario *scenario)
 {
     struct sched_result result;
     double begin = seconds_now();
 
     search(front, scenario, &result);
+    add_result(&front->totals, &result);
 
     bool is_sampled = front->decisions != NULL || front->random_count > 0;
     bool is_cut = !result.has_failed && !result.is_complete && !is_sampled;
@@ -208,12 +250,11 @@ static bool try(const struct front *front,
     return is_fine;
 }
 
-int sched_main(int count, char **texts, const struct sched_scenario *scenarios,
-               size_t scenario_count)
+int sched_main(int count, char **texts, const struct sched_program *program)
 {
     struct front front = {.program = texts[0],
-                          .scenarios = scenarios,
-                          .scenario_count = scenario_count,
+                          .scenarios = program->scenarios,
+                          .scenario_count = program->scenario_count,
                           .options = {.bound = 2, .seed = 1}};
     bool is_fine = true;
 
@@ -222,14 +263,16 @@ int sched_main(int count, char **texts, const struct sched_scenario *scenarios,
             return printf("Usage: %s %s", front.program, help) < 0;
         if (strcmp(texts[i], "--list") != 0)
             continue;
-        for (size_t at = 0; at < scenario_count; at++)
-            puts(scenarios[at].name);
+        for (size_t at = 0; at < front.scenario_count; at++)
+            puts(front.scenarios[at].name);
         return 0;
     }
     if (!read_options(&front, count, texts))
         return 2;
-    for (size_t i = 0; i < scenario_count; i++)
-        if (front.only == NULL || front.only == &scenarios[i])
-            is_fine &= try(&front, &scenarios[i]);
+    for (size_t i = 0; i < front.scenario_count; i++)
+        if (front.only == NULL || front.only == &front.scenarios[i])
+            is_fine &= try(&front, &front.scenarios[i]);
+    if (is_fine && front.decisions == NULL && program->figures_of != NULL)
+        write_figures(&front, program->figures_of);
     return is_fine ? 0 : 1;
 }

@@ -10,8 +10,8 @@
 /* 0: it was held, and is; 1: it was handed out, and is held anew. */
 void touch_against_silence(void)
 {
-    struct heard *key = one_silent((struct post_config){0});
-    post_race(look, touch_0);
+    struct key_log *key = one_silent((struct post_config){0});
+    post_race(run_due, touch_0);
     sched_require(key->handed_out == (unsigned)key->answer);
     sched_require(post_holds(0));
     post_check();
@@ -25,11 +25,11 @@ void touch_against_silence(void)
 void touch_in_time_against_a_look(void)
 {
     post_open((struct post_config){0});
-    struct heard *key = touch(0);
+    struct key_log *key = touch(0);
     post_turn(SCENE_TICK);
     touch(0);
     post_turn(SCENE_TICK);
-    post_race(look, touch_0);
+    post_race(run_due, touch_0);
     sched_require(key->answer == 0);
     sched_require(key->handed_out == 0);
     post_turn(POST_LIMIT - 1);
@@ -41,7 +41,7 @@ void touch_in_time_against_a_look(void)
 void touch_against_the_driver(void)
 {
     post_open((struct post_config){.has_driver = true});
-    struct heard *key = touch(0);
+    struct key_log *key = touch(0);
     scene_settle();
     unsigned other = sched_spawn(touch_0, NULL);
     post_turn(POST_LIMIT);
@@ -53,10 +53,10 @@ void touch_against_the_driver(void)
 
 void two_touch_against_silence(void)
 {
-    struct heard *key = one_silent((struct post_config){0});
+    struct key_log *key = one_silent((struct post_config){0});
     unsigned others[] = {sched_spawn(touch_0, NULL),
                          sched_spawn(touch_0, NULL)};
-    look(NULL);
+    run_due(NULL);
     sched_join(others[0]);
     sched_join(others[1]);
     sched_require(key->added == 1 + key->handed_out);
@@ -72,9 +72,9 @@ static void touch_inside(unsigned number)
 /* One of them adds it again. */
 void touch_inside_against_touch(void)
 {
-    struct heard *key = one_silent((struct post_config){0});
+    struct key_log *key = one_silent((struct post_config){0});
     key->in_silence = touch_inside;
-    post_race(look, touch_0);
+    post_race(run_due, touch_0);
     key->in_silence = NULL;
     sched_require(key->added == 1 + key->handed_out);
     sched_require(post_holds(0));
@@ -84,8 +84,8 @@ void touch_inside_against_touch(void)
 /* Who was forgotten is not heard of; who was not, is. */
 void forget_against_silence(void)
 {
-    struct heard *key = one_silent((struct post_config){0});
-    post_race(look, forget_0);
+    struct key_log *key = one_silent((struct post_config){0});
+    post_race(run_due, forget_0);
     sched_require(key->handed_out + key->forgotten == 1);
     sched_require(!post_holds(0));
     post_end();
@@ -94,7 +94,7 @@ void forget_against_silence(void)
 void forget_against_the_driver(void)
 {
     post_open((struct post_config){.has_driver = true});
-    struct heard *key = touch(0);
+    struct key_log *key = touch(0);
     scene_settle();
     unsigned other = sched_spawn(forget_0, NULL);
     post_turn(POST_LIMIT);
@@ -106,10 +106,10 @@ void forget_against_the_driver(void)
 
 static void silence_against_touch_and_forget(struct post_config config)
 {
-    struct heard *key = one_silent(config);
+    struct key_log *key = one_silent(config);
     unsigned others[] = {sched_spawn(touch_0, NULL),
                          sched_spawn(forget_0, NULL)};
-    look(NULL);
+    run_due(NULL);
     sched_join(others[0]);
     sched_join(others[1]);
     sched_require(key->added <= 2);
@@ -123,7 +123,7 @@ void forget_against_touch(void)
 
 /* Key 0's timer comes round, and is filed again; key 1 goes silent before
  * that. */
-static struct heard *one_to_be_filed_again(struct post_config config)
+static struct key_log *one_to_be_filed_again(struct post_config config)
 {
     post_open(config);
     touch(0);
@@ -136,7 +136,7 @@ static struct heard *one_to_be_filed_again(struct post_config config)
 }
 
 /* A tick after it was added it is there, and not before. */
-static void expect_after_a_tick(const struct heard *key)
+static void expect_after_a_tick(const struct key_log *key)
 {
     scene_settle();
     sched_require(key->answer == 1);
@@ -149,15 +149,15 @@ static void expect_after_a_tick(const struct heard *key)
 /* The look says when the next will be; who is added meanwhile knows better. */
 void add_sooner_against_a_look(void)
 {
-    struct heard *key = one_to_be_filed_again((struct post_config){0});
-    post_race(look, touch_1_for_a_tick);
+    struct key_log *key = one_to_be_filed_again((struct post_config){0});
+    post_race(run_due, touch_1_for_a_tick);
     expect_after_a_tick(key);
     post_end_silent();
 }
 
 void add_sooner_against_the_driver(void)
 {
-    struct heard *key =
+    struct key_log *key =
         one_to_be_filed_again((struct post_config){.has_driver = true});
     touch_1_for_a_tick(NULL);
     expect_after_a_tick(key);
@@ -167,8 +167,8 @@ void add_sooner_against_the_driver(void)
 /* The last key goes, and with it the reason to look; the next one comes. */
 void add_against_the_last_going(void)
 {
-    struct heard *key = one_silent((struct post_config){0});
-    post_race(look, touch_1_for_a_tick);
+    struct key_log *key = one_silent((struct post_config){0});
+    post_race(run_due, touch_1_for_a_tick);
     sched_require(key->handed_out == 1);
     expect_after_a_tick(&post.keys[1]);
     post_end();
@@ -203,8 +203,8 @@ void two_add_against_each_other(void)
 void shorten_against_a_look(void)
 {
     one_to_be_filed_again((struct post_config){0});
-    struct heard *key = &post.keys[0];
-    post_race(look, touch_0_for_a_tick);
+    struct key_log *key = &post.keys[0];
+    post_race(run_due, touch_0_for_a_tick);
     sched_require(key->answer == 0);
     scene_settle();
     sched_require(key->handed_out == 0);
@@ -230,8 +230,8 @@ void limit_against_two_adding(void)
 /* The only key there may be is never refused: it was held, or is gone. */
 void limit_against_silence(void)
 {
-    struct heard *key = one_silent((struct post_config){.keys_max = 1});
-    post_race(look, touch_0);
+    struct key_log *key = one_silent((struct post_config){.keys_max = 1});
+    post_race(run_due, touch_0);
     sched_require(key->answer == 0 || key->answer == 1);
     sched_require(post_holds(0));
     post_end_silent();
@@ -241,7 +241,7 @@ void limit_against_silence(void)
 void limit_against_forget(void)
 {
     post_open((struct post_config){.keys_max = 1});
-    struct heard *key = touch(0);
+    struct key_log *key = touch(0);
     post_race(forget_0, touch_0);
     sched_require(key->answer == 0 || key->answer == 1);
     sched_require(key->forgotten == 1);
@@ -272,7 +272,7 @@ void bytes_against_touch_and_forget(void)
     silence_against_touch_and_forget((struct post_config){.has_texts = true});
 }
 
-static void meet(void *context, const struct tkw_silent *silent, size_t count)
+static void meet(void *context, const struct tkw_idle_key *silent, size_t count)
 {
     unsigned *met = context;
     SYNC_POINT();
@@ -292,7 +292,7 @@ static void walk(void *unused)
 }
 
 /* Key 1 is held for long, key 0 has gone silent. */
-static struct heard *one_silent_of_two(void)
+static struct key_log *one_silent_of_two(void)
 {
     post_open((struct post_config){.has_texts = true});
     sched_require(touch(0)->answer == 1);
@@ -303,15 +303,15 @@ static struct heard *one_silent_of_two(void)
 
 void walk_against_silence(void)
 {
-    struct heard *key = one_silent_of_two();
-    post_race(look, walk);
+    struct key_log *key = one_silent_of_two();
+    post_race(run_due, walk);
     sched_require(key->handed_out == 1);
     post_end();
 }
 
 void walk_against_forget(void)
 {
-    struct heard *key = one_silent_of_two();
+    struct key_log *key = one_silent_of_two();
     post_race(forget_0, walk);
     sched_require(key->forgotten == 1);
     post_end();
@@ -320,7 +320,7 @@ void walk_against_forget(void)
 /* What one walk keeps, another must not free. */
 void walk_against_walk_and_forget(void)
 {
-    struct heard *key = one_silent_of_two();
+    struct key_log *key = one_silent_of_two();
     unsigned others[] = {sched_spawn(walk, NULL), sched_spawn(forget_0, NULL)};
     walk(NULL);
     sched_join(others[0]);
@@ -333,7 +333,7 @@ void walk_against_walk_and_forget(void)
 void close_against_silence(void)
 {
     one_silent((struct post_config){0});
-    unsigned other = sched_spawn(look, NULL);
+    unsigned other = sched_spawn(run_due, NULL);
     post_close_monitor();
     sched_join(other);
     scene_close();
@@ -360,9 +360,9 @@ static void close_inside(unsigned number)
 /* Refused inside, and nothing has changed. */
 void close_inside_on_silent(void)
 {
-    struct heard *key = one_silent((struct post_config){0});
+    struct key_log *key = one_silent((struct post_config){0});
     key->in_silence = close_inside;
-    post_race(look, touch_1);
+    post_race(run_due, touch_1);
     sched_require(key->handed_out == 1);
     post_end_silent();
 }

@@ -33,10 +33,10 @@ unsigned post_number(struct tkw_key key)
 
 /* Touches that have been answered are known to the adding that is handed out,
  * if that is the last one and no other is under way. */
-static void note_silence(const struct tkw_silent *silent)
+static void note_silence(const struct tkw_idle_key *silent)
 {
     unsigned number = post_number(silent->key);
-    struct heard *key = &post.keys[number];
+    struct key_log *key = &post.keys[number];
     key->handed_out++;
     sched_require(post.now >= silent->last_ns + silent->limit_ns);
     if (key->touching == 0 && key->handed_out == key->added)
@@ -45,7 +45,7 @@ static void note_silence(const struct tkw_silent *silent)
         key->in_silence(number);
 }
 
-static void on_silent(void *context, const struct tkw_silent *silent,
+static void on_silent(void *context, const struct tkw_idle_key *silent,
                       size_t count)
 {
     sched_require(context == &post);
@@ -81,17 +81,17 @@ void post_open(struct post_config config)
 void post_turn(uint64_t ns)
 {
     post.now += ns;
-    tkw_hand_turn(scene.hand, ns);
+    tkw_manual_clock_advance(scene.manual, ns);
     post.shown = post.now;
 }
 
-static struct heard *begin_touch(unsigned number)
+static struct key_log *begin_touch(unsigned number)
 {
     post.keys[number].touching++;
     return &post.keys[number];
 }
 
-static void end_touch(struct heard *key, uint64_t begin_ns, int answer)
+static void end_touch(struct key_log *key, uint64_t begin_ns, int answer)
 {
     key->touching--;
     key->answer = answer;
@@ -100,17 +100,17 @@ static void end_touch(struct heard *key, uint64_t begin_ns, int answer)
         key->touched_ns = begin_ns;
 }
 
-struct heard *touch(unsigned number)
+struct key_log *touch(unsigned number)
 {
-    struct heard *key = begin_touch(number);
+    struct key_log *key = begin_touch(number);
     uint64_t now = post.shown;
     end_touch(key, now, tkw_monitor_touch(post.monitor, post_key(number)));
     return key;
 }
 
-struct heard *touch_limit(unsigned number, uint64_t limit_ns)
+struct key_log *touch_limit(unsigned number, uint64_t limit_ns)
 {
-    struct heard *key = begin_touch(number);
+    struct key_log *key = begin_touch(number);
     uint64_t now = post.shown;
     end_touch(
         key, now,
@@ -149,12 +149,12 @@ void touch_0_for_a_tick(void *unused)
 
 void forget_0(void *unused)
 {
-    struct heard *key = &post.keys[0];
+    struct key_log *key = &post.keys[0];
     (void)unused;
     key->forgotten += tkw_monitor_forget(post.monitor, post_key(0));
 }
 
-void look(void *unused)
+void run_due(void *unused)
 {
     (void)unused;
     sched_require(tkw_service_run(scene.service, 0) >= 0);
@@ -162,21 +162,21 @@ void look(void *unused)
 
 void post_check(void)
 {
-    struct tkw_idle_figures told = tkw_monitor_counters(post.monitor);
+    struct tkw_idle_stats stats = tkw_monitor_read_stats(post.monitor);
     uint64_t added = 0, handed_out = 0, forgotten = 0;
     for (unsigned i = 0; i < POST_KEYS; i++) {
-        const struct heard *key = &post.keys[i];
+        const struct key_log *key = &post.keys[i];
         sched_require(key->added ==
                       key->handed_out + key->forgotten + post_holds(i));
         added += key->added;
         handed_out += key->handed_out;
         forgotten += key->forgotten;
     }
-    sched_require(told.added == added);
-    sched_require(told.expired == handed_out);
-    sched_require(told.forgotten == forgotten);
-    sched_require(told.keys == added - handed_out - forgotten);
-    sched_require(tkw_monitor_count(post.monitor) == told.keys);
+    sched_require(stats.added == added);
+    sched_require(stats.silent == handed_out);
+    sched_require(stats.forgotten == forgotten);
+    sched_require(stats.keys == added - handed_out - forgotten);
+    sched_require(tkw_monitor_count(post.monitor) == stats.keys);
 }
 
 void post_close_monitor(void)
@@ -203,10 +203,10 @@ void post_end_silent(void)
     post_end();
 }
 
-struct heard *one_silent(struct post_config config)
+struct key_log *one_silent(struct post_config config)
 {
     post_open(config);
-    struct heard *key = touch(0);
+    struct key_log *key = touch(0);
     sched_require(key->answer == 1);
     post_turn(POST_LIMIT + SCENE_TICK);
     return key;

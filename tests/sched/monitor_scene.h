@@ -7,8 +7,8 @@
  * outcome, or the key is held, the same by these notes as by the monitor's
  * counters.
  *
- * There is no driver, unless it says so: look() runs what is due, in whatever
- * thread that is.  Time is turned before that, so that only the look itself
+ * There is no driver, unless it says so: run_due() runs the due timers in the
+ * thread that calls it.  Time is turned before that, so that only the run
  * races.  A tick of the monitor is one of the service's.
  *
  * Threads: those of the scheduler.
@@ -32,7 +32,7 @@ enum { POST_KEYS = 2 };
 #define POST_LIMIT (2 * SCENE_TICK)
 
 /* What is known of a key. */
-struct heard {
+struct key_log {
     void (*in_silence)(unsigned number); /* called in on_silent, or NULL */
     int answer;                          /* of the last touch */
     unsigned touching;                   /* touches under way */
@@ -45,7 +45,7 @@ struct heard {
 /* The one there is, new in each schedule. */
 struct post {
     struct tkw_monitor *monitor;
-    struct heard keys[POST_KEYS];
+    struct key_log keys[POST_KEYS];
     uint64_t now;   /* what the clock shows, or is about to ... */
     uint64_t shown; /* ... and what it has shown */
     bool has_texts;
@@ -65,7 +65,7 @@ struct post_config {
 void post_open(struct post_config config);
 
 /* Open it with key 0, whose limit has passed and nobody has looked yet. */
-struct heard *one_silent(struct post_config config);
+struct key_log *one_silent(struct post_config config);
 
 /* Turn the clock; without a driver nothing happens. */
 void post_turn(uint64_t ns);
@@ -88,8 +88,8 @@ void post_end_silent(void);
 void post_race(void (*first)(void *), void (*second)(void *));
 
 /* Touch a key, and write down what was said. */
-struct heard *touch(unsigned number);
-struct heard *touch_limit(unsigned number, uint64_t limit_ns);
+struct key_log *touch(unsigned number);
+struct key_log *touch_limit(unsigned number, uint64_t limit_ns);
 
 bool post_holds(unsigned number);
 
@@ -103,6 +103,6 @@ void touch_0_for_a_tick(void *unused);
 void touch_1(void *unused);
 void touch_1_for_a_tick(void *unused);
 void forget_0(void *unused);
-void look(void *unused);
+void run_due(void *unused);
 
 #endif

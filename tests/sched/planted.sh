@@ -26,10 +26,10 @@ compile() {
     shift
     for file; do
         "$cc" -std=c11 -O1 -c -I"$tree/include" -I"$dir/src" -I"$tree/tests" \
-            '-DTKW_SYNC="sched/sync_scheduled.h"' -DTKW_JOB_SEGMENT_BITS=20 \
-            -DTKW_STACKS=1 -DTKW_BATCH=2 -DTKW_INTAKE=2 -DTKW_CHUNK_BYTES=32 -DTKW_CROWDED_CHUNKS=2 \
+            '-DTKW_SYNC="sched/sync_scheduled.h"' -DTKW_PLAN_SEGMENT_BITS=20 \
+            -DTKW_STACKS=1 -DTKW_BATCH=2 -DTKW_INTAKE=2 -DTKW_HISTOGRAM_BITS=0 -DTKW_CHUNK_BYTES=32 -DTKW_CROWDED_CHUNKS=2 \
             -DTKW_SEGMENT_BITS=2 -DTKW_INDEX_BITS=6 -DTKW_BLOCK_CHUNKS=8 \
-            -DTKW_JOIN_CHUNKS=3 -DTKW_SWEEP_SLACK=4 -DTKW_WAKE_SHARE=2 -DTKW_ARMINGS_A_LOOK=1024 \
+            -DTKW_JOIN_CHUNKS=3 -DTKW_SWEEP_SLACK=4 -DTKW_WAKE_SHARE=2 -DTKW_ARMINGS_PER_POLL=1024 \
             -DTKW_ENTRY_TICK_BITS=4 -DTKW_ENTRY_TAG_BITS=12 \
             -DTKW_TABLE_SLOTS=8 -DTKW_WALK_BATCH=1 \
             -o "$into/$(echo "${file#"$tree/"}" | tr / _).o" "$file" ||

@@ -14,7 +14,7 @@ plant 'claimed by a look and a store' service/fire.c \
     's/!sync_replace_ordered(&job->word, &word, running)/sync_get_ordered(\&job->word) != word || (sync_put_ordered(\&job->word, running), false)/' \
     cancel_against_fire
 
-plant 'looks for the earliest, then falls asleep' service/run.c \
+plant 'looks for the earliest, then falls asleep' service/wakeup.c \
     '/sync_put_ordered(&service->is_asleep, true);/{h;d;}
      /tkw_tick tick = sync_get_ordered(&service->earliest);/G' \
     arm_against_falling_asleep
@@ -33,28 +33,32 @@ plant 'stops without waiting' service/open.c \
     stop_against_stop
 
 plant 'says that it is quiet outside of the mutex' service/run.c \
-    '/^static void leave/,/^}/{/sync_lock\|sync_unlock/d;}' \
+    '/^static void leave/,/^}/{/_lock(\|_unlock(/d;}' \
     run_against_stop
 
 plant 'says that it has ended outside of the mutex' service/fire.c \
-    '/if (word & JOB_WAITED)/,/}/{/sync_lock\|sync_unlock/d;}' \
+    '/if (word & JOB_WAITED)/,/}/{/_lock(\|_unlock(/d;}' \
     cancel_sync_against_fire
 
-plant 'armed again without a new epoch' service/change.c \
+plant 'armed again without a new epoch' service/move.c \
     's/(word + JOB_EPOCH) & JOB_EPOCHS/word \& JOB_EPOCHS/' \
     postpone_against_fire
 
-plant 'armed again after a cancel' service/change.c \
+plant 'armed again after a cancel' service/move.c \
     '/if (word & JOB_CANCELLED)$/,+1d' \
     cancel_against_arming_itself
 
-plant 'counted in by a look and a store' service/arm.c \
+plant 'counted in by a look and a store' service/jobs.c \
     's/!sync_replace_ordered(&service->pending, &pending, pending + 1)/sync_put_ordered(\&service->pending, pending + 1), false/' \
     limit_against_two_arming
 
-plant 'put on the stack by a look and a store' service/change.c \
-    's/!sync_replace_ordered(stack, &before, after)/sync_put_ordered(stack, after), false/' \
-    cancel_against_cancel_of_another
+plant 'put on the stack by a look and a store' service/reap.c \
+    's/!sync_replace_ordered(list, &before, index + 1)/sync_put_ordered(list, index + 1), false/' \
+    cancel_owner_against_cancel
+
+plant 'given up in a batch, and not freed' service/fire.c \
+    '/^void tkw__due_discard/,/^}/{/if (due_is_given_up/,+1d;}' \
+    cancel_against_fire
 
 plant 'makes room and tells nobody' service/crew.c \
     '/^static void \*work/,/^}/{/if (is_room)/,+1d;}' \
@@ -62,11 +66,11 @@ plant 'makes room and tells nobody' service/crew.c \
 
 plant 'says that it is full outside of the mutex' service/crew.c \
     '/^static bool enqueue/,/^}/{/crew->is_full = shard->batch_at == before;/{h;d;}
-     /sync_unlock/G;}' \
+     /service_unlock/G;}' \
     room_against_a_full_queue
 
 plant 'ends a callback outside of the mutex' service/crew.c \
-    '/^static void \*work/,/^}/{/^        sync_lock/{h;d;}
+    '/^static void \*work/,/^}/{/^        service_lock/{h;d;}
      /^            end(service);/G;}' \
     stop_against_workers
 
@@ -94,16 +98,16 @@ plant 'makes room for others while it repeats' service/fire.c \
     's/if ((word & JOB_REPEATS) == 0)/if (true)/' \
     limit_against_repeating
 
-plant 'given back, and still with its owner' service/plan.c \
-    '/^void tkw__extra_detach/,/^}/{/if (extra->owner != NULL)/,+1d;}' \
+plant 'freed, and still with its owner' service/jobs.c \
+    '/^static void free_plan/,/^}/{/if (plan->owner != NULL)/,+1d;}' \
     cancel_owner_against_giving_back
 
-plant 'aims without the mutex' service/run.c \
-    '/^void tkw__service_point_fd/,/^}/{/sync_lock\|sync_unlock/d;}' \
+plant 'aims without the mutex' service/wakeup.c \
+    '/^void tkw__wakeup_aim/,/^}/{/_lock(\|_unlock(/d;}' \
     two_arm_against_a_loop
 
-plant 'lets the descriptor rest outside of the mutex' service/run.c \
-    '/^static RARE int refuse_to_run/,/^}/{/sync_lock\|sync_unlock/d;}' \
+plant 'mutes the descriptor outside of the mutex' service/wakeup.c \
+    '/^RARE void tkw__wakeup_mute/,/^}/{/_lock(\|_unlock(/d;}' \
     two_run_against_arm
 
 plant 'records without a look whether to go on' service/record.c \

@@ -19,25 +19,25 @@ struct request *one_due(unsigned keys)
 void meet_and_check(struct request *request)
 {
     request->is_met = true;
-    check_key(KEY_A);
+    notify_key(KEY_A);
 }
 
 void meet_and_check_b(struct request *request)
 {
     request->is_met = true;
-    check_key(KEY_B);
+    notify_key(KEY_B);
 }
 
 void check_a(struct request *unused)
 {
     (void)unused;
-    check_key(KEY_A);
+    notify_key(KEY_A);
 }
 
 void check_b(struct request *unused)
 {
     (void)unused;
-    check_key(KEY_B);
+    notify_key(KEY_B);
 }
 
 void cancel_a(struct request *unused)
@@ -60,7 +60,7 @@ void force(struct request *request)
 void force_held(struct request *request)
 {
     request_complete(request);
-    request_let_go(request);
+    request_unhold(request);
 }
 
 void expire(struct request *unused)

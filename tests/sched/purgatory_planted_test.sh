@@ -15,7 +15,7 @@ scenarios='service_scene service_probe monitor_scene monitor_races
 . "$SOURCE/tests/sched/planted.sh"
 
 plant 'taken by a look and a store' purgatory/life.c \
-    '/^static bool take(/,/^}/s/!sync_replace_ordered(&operation->word, &word, then)/(sync_put_ordered(\&operation->word, then), false)/' \
+    '/^static bool own(/,/^}/s/!sync_replace_ordered(&operation->word, &word, then)/(sync_put_ordered(\&operation->word, then), false)/' \
     check_against_check
 
 plant 'decided by a look and a store' purgatory/life.c \
@@ -25,11 +25,11 @@ plant 'decided by a look and a store' purgatory/life.c \
     complete_against_expire
 
 plant 'finds it taken and leaves no wish' purgatory/life.c \
-    '/^static bool take(/,/^}/s/OPERATION_AGAIN : OPERATION_OWNED/0 : OPERATION_OWNED/' \
+    '/^static bool own(/,/^}/s/OPERATION_AGAIN : OPERATION_OWNED/0 : OPERATION_OWNED/' \
     check_against_check_in_vain
 
 plant 'lets go without a look at the wish' purgatory/life.c \
-    '/^enum farewell tkw__operation_let_go(/,/^}/s/(word & OPERATION_AGAIN) \&\& !is_decided/false/' \
+    '/^enum disown_result tkw__operation_disown(/,/^}/s/(word & OPERATION_AGAIN) \&\& !is_decided/false/' \
     check_holding_a_lock_against_check
 
 plant 'finds it being placed and leaves no wish' purgatory/life.c \
@@ -41,7 +41,7 @@ plant 'is not tried once it is on its lists' purgatory/watch.c \
     check_of_the_last_key_against_watch
 
 plant 'tries what is decided' purgatory/life.c \
-    '/^static bool take(/,/^}/{/OPERATION_DECIDED/,+1d;}' \
+    '/^static bool own(/,/^}/{/OPERATION_DECIDED/,+1d;}' \
     complete_against_check_in_vain
 
 plant 'calls back beside the owner' purgatory/life.c \
@@ -53,7 +53,7 @@ plant 'completes what it does not hold on to' purgatory/watch.c \
     complete_against_watch
 
 plant 'cancels what it does not hold on to' purgatory/list.c \
-    '/^static bool take(/,/^}/s/OPERATION_REF | OPERATION_CANCELLED/OPERATION_CANCELLED/' \
+    '/^static bool hold_or_decide(/,/^}/s/OPERATION_REF | OPERATION_CANCELLED/OPERATION_CANCELLED/' \
     cancelled_against_check
 
 plant 'lets go for a timer that is running' purgatory/life.c \
@@ -82,7 +82,7 @@ plant 'closes without waiting' purgatory/watch.c \
     close_against_expire
 
 plant 'says that it has released outside of the mutex' purgatory/life.c \
-    '/^static void release(/,/^}/{/shard_lock\|shard_unlock/d;}' \
+    '/^static void release(/,/^}/{/_lock(\|_unlock(/d;}' \
     close_handing_back_against_expire
 
 plant 'enters a list without a look whether it is closed' purgatory/list.c \
@@ -90,7 +90,7 @@ plant 'enters a list without a look whether it is closed' purgatory/list.c \
     close_against_watch_inside
 
 plant 'looks for the next, and files outside of the mutex' idle/monitor.c \
-    '/^static void look(/,/^}/{s/shard->wake_ns = tkw/uint64_t next_ns = shard->wake_ns = tkw/
+    '/^static void report_silent(/,/^}/{s/shard->wake_ns = tkw/uint64_t next_ns = shard->wake_ns = tkw/
      /tkw_service_rearm_at(/{s/shard->wake_ns/next_ns/;h;d;}
      /shard_unlock(/G;}' \
     add_sooner_against_a_look

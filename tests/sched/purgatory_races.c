@@ -136,6 +136,10 @@ static const struct sched_scenario scenarios[] = {
 
 int main(int count, char **texts)
 {
-    return sched_main(count, texts, scenarios,
-                      sizeof scenarios / sizeof scenarios[0]);
+    struct sched_program program = {.figures_of = "purgatory_races",
+                                    .scenarios = scenarios,
+                                    .scenario_count =
+                                        sizeof scenarios / sizeof scenarios[0]};
+
+    return sched_main(count, texts, &program);
 }

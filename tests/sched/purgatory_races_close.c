@@ -189,12 +189,12 @@ void close_against_check_inside(void)
 static void force_second(struct request *request)
 {
     request_complete(request + 1);
-    request_let_go(request + 1);
+    request_unhold(request + 1);
 }
 
-static void let_go_of_second(struct request *request)
+static void unhold_second(struct request *request)
 {
-    request_let_go(request + 1);
+    request_unhold(request + 1);
 }
 
 /* Completed by force in a callback, or by close. */
@@ -203,7 +203,7 @@ void close_against_complete_inside(void)
     struct request *request = one_due_and_one_far(false);
     request_hold(&request[1]);
     request->in_expire = force_second;
-    request->in_cancel = let_go_of_second;
+    request->in_cancel = unhold_second;
     stage_race(NULL, close_handing_back, expire, NULL);
     sched_require(request[1].completed == request[1].forced);
     scene_close();

@@ -110,7 +110,7 @@ static void force_if_in(struct request *request)
 static void force_if_in_held(struct request *request)
 {
     force_if_in(request);
-    request_let_go(request);
+    request_unhold(request);
 }
 
 /* Who watches it may have released it before the other is back. */
@@ -179,7 +179,7 @@ void watch_against_watch(void)
     stage_check();
     first[0].is_met = true;
     first[1].is_met = true;
-    sched_require(check_key(KEY_A) == 2);
+    sched_require(notify_key(KEY_A) == 2);
     stage_end_empty();
 }
 
@@ -212,7 +212,7 @@ void watch_against_the_last_leaving(void)
     sched_require(first->completed == 1);
     stage_check();
     first[1].is_met = true;
-    sched_require(check_key(KEY_A) == 1);
+    sched_require(notify_key(KEY_A) == 1);
     stage_end_empty();
 }
 
@@ -233,7 +233,7 @@ void watch_inside_against_check(void)
     sched_require(first[1].lives == 1);
     stage_check();
     if (!request_is_over(&first[1]))
-        sched_require(check_key(KEY_A) == 1);
+        sched_require(notify_key(KEY_A) == 1);
     stage_end_empty();
 }
 

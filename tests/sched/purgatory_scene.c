@@ -217,7 +217,7 @@ void stage_open(struct stage_config config)
 void stage_turn(uint64_t ns)
 {
     stage.now += ns;
-    tkw_hand_turn(scene.hand, ns);
+    tkw_manual_clock_advance(scene.manual, ns);
 }
 
 static void never(void *argument, const struct tkw_firing *firing)
@@ -264,7 +264,7 @@ static unsigned own_claims(const struct request *request)
 
 void stage_check(void)
 {
-    struct tkw_purgatory_figures notes = {0};
+    struct tkw_purgatory_stats notes = {0};
     unsigned keys = 0, claims = stage.checked;
     for (int i = 0; i < STAGE_REQUESTS; i++) {
         const struct request *request = &stage.requests[i];
@@ -279,19 +279,19 @@ void stage_check(void)
         notes.watched += bit_count(request->keys);
         keys |= request->keys;
     }
-    struct tkw_purgatory_figures figures =
-        tkw_purgatory_counters(stage.purgatory);
-    sched_require(figures.completed == notes.completed);
-    sched_require(figures.expired == notes.expired);
-    sched_require(figures.cancelled == notes.cancelled);
-    sched_require(figures.watched == notes.watched);
-    sched_require(figures.delayed == notes.delayed);
-    sched_require(figures.keys == bit_count(keys));
+    struct tkw_purgatory_stats stats =
+        tkw_purgatory_read_stats(stage.purgatory);
+    sched_require(stats.completed == notes.completed);
+    sched_require(stats.expired == notes.expired);
+    sched_require(stats.cancelled == notes.cancelled);
+    sched_require(stats.watched == notes.watched);
+    sched_require(stats.delayed == notes.delayed);
+    sched_require(stats.keys == bit_count(keys));
     sched_require(claims == notes.completed);
     sched_require(stage.taken == notes.cancelled);
     sched_require(tkw_service_count(scene.service) ==
                   notes.delayed + stage.fillers);
-    sched_require(tkw_purgatory_audit(stage.purgatory));
+    sched_require(tkw_purgatory_check(stage.purgatory));
 }
 
 void stage_close_purgatory(void)
@@ -416,16 +416,16 @@ void request_hold(struct request *request)
     request->holders++;
 }
 
-void request_let_go(struct request *request)
+void request_unhold(struct request *request)
 {
     sched_require(request->holders > 0);
     if (--request->holders == 0 && request->is_gone)
         spoil(request);
 }
 
-size_t check_key(unsigned key)
+size_t notify_key(unsigned key)
 {
-    size_t count = tkw_purgatory_check(stage.purgatory, tkw_key_number(key));
+    size_t count = tkw_purgatory_notify(stage.purgatory, tkw_key_number(key));
     unsigned completed = 0;
     stage.checked += (unsigned)count;
     for (int i = 0; i < STAGE_REQUESTS; i++)

@@ -144,10 +144,10 @@ struct request *must_watch(unsigned number, unsigned keys, uint64_t timeout_ns);
 /* To be held meanwhile, unless nobody else can end it before. */
 bool request_complete(struct request *request);
 void request_hold(struct request *request);
-void request_let_go(struct request *request);
+void request_unhold(struct request *request);
 
 /* Check or cancel one key.  They return what the purgatory does. */
-size_t check_key(unsigned key);
+size_t notify_key(unsigned key);
 size_t cancel_key(unsigned key);
 
 /* At rest: has it come to its end? */

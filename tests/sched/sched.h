@@ -23,7 +23,9 @@
  *
  *     int main(int count, char **texts)
  *     {
- *         return sched_main(count, texts, scenarios, 1);
+ *         return sched_main(count, texts,
+ *                           &(struct sched_program){.scenarios = scenarios,
+ *                                                   .scenario_count = 1});
  *     }
  *
  * A schedule fails when sched_require() does; when all threads are blocked for
@@ -109,9 +111,18 @@ bool sched_random(const struct sched_scenario *scenario,
 bool sched_replay(const struct sched_scenario *scenario, const char *decisions,
                   struct sched_result *result);
 
-/* The whole program; --help tells.  Returns its exit status. */
-int sched_main(int count, char **texts, const struct sched_scenario *scenarios,
-               size_t scenario_count);
+struct sched_program {
+    const char *figures_of; /* names the figures; NULL: print none */
+    const struct sched_scenario *scenarios;
+    size_t scenario_count;
+};
+
+/*
+ * Run the program with the options in `texts`, which --help lists.  Returns the
+ * exit status.  A run that succeeds ends with a line of figures, unless it
+ * replays one schedule; see support/figures.h.
+ */
+int sched_main(int count, char **texts, const struct sched_program *program);
 
 /* The rest is for scenarios, while they run. */
 

@@ -170,7 +170,7 @@ static void starts_less_each_time(void)
         sched_join(sched_spawn(pass_points, &none));
 }
 
-static void a_scenario_that_remembers_is_told(void **state)
+static void a_scenario_that_remembers_is_reported(void **state)
 {
     struct sched_result result;
 
@@ -190,7 +190,7 @@ int main(void)
         cmocka_unit_test(each_thread_is_tried_when_one_blocks),
         cmocka_unit_test(each_operation_is_a_step),
         cmocka_unit_test(too_many_schedules_are_noticed),
-        cmocka_unit_test(a_scenario_that_remembers_is_told),
+        cmocka_unit_test(a_scenario_that_remembers_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ static void aborts(void)
     abort();
 }
 
-static void each_misuse_is_told(void **state)
+static void each_misuse_is_reported(void **state)
 {
     (void)state;
     assert_finds(unlocks_what_it_does_not_hold, 0, "does not hold");
@@ -144,7 +144,7 @@ static void each_misuse_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_misuse_is_told),
+        cmocka_unit_test(each_misuse_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,7 +139,7 @@ static void kept_wakeup(void)
  *                               raises it, broadcasts
  *     waits for ever
  */
-static void a_flag_looked_at_outside_the_mutex_loses_a_wakeup(void **state)
+static void a_flag_read_outside_the_mutex_loses_a_wakeup(void **state)
 {
     (void)state;
     assert_finds(lost_wakeup, 2, "waits for a cond");
@@ -342,7 +342,9 @@ static int run_main(char *option, char *value)
     char *texts[] = {program, option, value, NULL};
     int count = 1 + (option != NULL) + (value != NULL);
 
-    return sched_main(count, texts, scenarios, 2);
+    struct sched_program sample = {.scenarios = scenarios, .scenario_count = 2};
+
+    return sched_main(count, texts, &sample);
 }
 
 static void the_exit_status_tells(void **state)
@@ -369,7 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_update_takes_one_preemption),
         cmocka_unit_test(locks_taken_crosswise_are_a_deadlock),
-        cmocka_unit_test(a_flag_looked_at_outside_the_mutex_loses_a_wakeup),
+        cmocka_unit_test(a_flag_read_outside_the_mutex_loses_a_wakeup),
         cmocka_unit_test(a_broadcast_outside_the_mutex_can_come_too_early),
         cmocka_unit_test(
             random_schedules_find_bugs_and_their_seeds_replay_them),

@@ -164,7 +164,7 @@ void stop_inside(struct probe *unused)
 void set_to_500(struct probe *unused)
 {
     (void)unused;
-    tkw_hand_set(scene.hand, 500);
+    tkw_manual_clock_set(scene.manual, 500);
 }
 
 void check_set_back(const struct probe *probe)
@@ -172,7 +172,7 @@ void check_set_back(const struct probe *probe)
     unsigned started = probe->started;
     unsigned job_count = scene.job_count;
     scene_check();
-    tkw_hand_set(scene.hand, 1009);
+    tkw_manual_clock_set(scene.manual, 1009);
     scene_settle();
     sched_require(probe->started == started);
     sched_require(scene.job_count == job_count);

@@ -27,7 +27,7 @@ static void ring(void *argument, const struct tkw_firing *firing)
     if (scene.is_wall)
         SYNC_POINT(); /* it takes a while */
     else
-        sched_require(tkw_hand_now(scene.hand) >= firing->due_ns);
+        sched_require(tkw_manual_clock_now(scene.manual) >= firing->due_ns);
     if (probe->act != NULL)
         probe->act(probe);
     probe->returned++;

@@ -234,10 +234,10 @@ void query_against_fire_and_reuse(void)
 static void count(struct probe *unused)
 {
     (void)unused;
-    struct tkw_service_figures figures = tkw_service_counters(scene.service);
-    sched_require(figures.armed == 2);
-    sched_require(figures.cancelled == 1);
-    sched_require(figures.pending == 1 - figures.fired);
+    struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
+    sched_require(stats.armed == 2);
+    sched_require(stats.cancelled == 1);
+    sched_require(stats.pending == 1 - stats.fired);
 }
 
 /* What was cancelled stays counted, once, while the driver clears it away. */
@@ -312,7 +312,7 @@ void guess_against_arm(void)
     for (int i = 0; i < SCENE_PROBES; i++)
         dropped += scene.probes[i].dropped;
     sched_require(dropped == SCENE_PROBES + (unsigned)last->answer);
-    sched_require(scene.service->shards[0]->used <= SCENE_PROBES + 1);
+    sched_require(scene.service->shards[0]->used <= 2 * SCENE_PROBES);
     scene_end();
 }
 

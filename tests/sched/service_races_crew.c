@@ -191,14 +191,14 @@ void cancel_against_hurrying(void)
     struct probe *probe = one_due();
     probe->act = start_again_and_wait;
     scene.is_held = true;
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     sched_require(tkw_service_run(scene.service, 0) == 1);
     sync_lock(&scene.mutex);
     while (probe->again == 0)
         sync_wait(&scene.has_changed, &scene.mutex);
     sync_unlock(&scene.mutex);
     sched_require(tkw_service_run(scene.service, 0) == 0);
-    scene_let_go();
+    scene_resume();
     cancel_it(probe);
     scene_settle();
     sched_require(tkw_service_count(scene.service) == 0);
@@ -239,7 +239,7 @@ void room_against_falling_asleep(void)
         (struct scene_config){.workers = 1, .queue_max = 1, .is_held = true});
     probe_must_arm(&scene.probes[0], 0);
     probe_must_arm(&scene.probes[1], 0);
-    scene_let_go();
+    scene_resume();
     scene_settle();
     sched_require(scene.started == 2);
     scene_close();
@@ -269,7 +269,7 @@ void room_against_a_small_budget(void)
     scene.inside_max = 2;
     for (int i = 0; i < 2; i++)
         probe_must_arm(&scene.probes[i], SCENE_TICK);
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     sched_require(tkw_service_run(scene.service, 0) > 0);
     probe_must_plan(&scene.probes[2],
                     (struct tkw_plan){.executor = TKW_ON_DRIVER});
@@ -300,7 +300,7 @@ void stop_inside_a_worker_against_stop(void)
 void close_against_workers(void)
 {
     due_on_workers(SCENE_PROBES, 1, 2);
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     scene_close();
     for (int i = 0; i < SCENE_PROBES; i++) {
         const struct probe *probe = &scene.probes[i];
@@ -318,7 +318,7 @@ void set_back_against_a_worker(void)
                                      .queue_max = 1,
                                      .has_no_driver = true});
     probe_must_arm(probe, SCENE_TICK);
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     sched_require(tkw_service_run(scene.service, 0) == 1);
     set_to_500(NULL);
     sched_require(tkw_service_run(scene.service, 0) >= 0);

@@ -24,12 +24,12 @@ static void check_aim(struct probe *probe, uint64_t time_ns)
     for (int i = 0; i < 8 && probe->started == 0; i++) {
         sched_require(scene.aimed <= time_ns);
         sched_require(scene.aimed == tkw_service_next(scene.service));
-        if (scene.aimed > tkw_hand_now(scene.hand))
-            tkw_hand_set(scene.hand, scene.aimed);
+        if (scene.aimed > tkw_manual_clock_now(scene.manual))
+            tkw_manual_clock_set(scene.manual, scene.aimed);
         run_all(probe);
     }
     sched_require(probe->started == 1);
-    sched_require(tkw_hand_now(scene.hand) == time_ns);
+    sched_require(tkw_manual_clock_now(scene.manual) == time_ns);
     scene_end();
 }
 
@@ -41,7 +41,7 @@ static void open_loop(void)
     probe_must_arm(&scene.probes[1], SCENE_FAR);
     sched_require(tkw_service_fd(scene.service) == 0);
     sched_require(scene.aimed == SCENE_TICK);
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
 }
 
 /* Somebody arms a new earliest while the loop is at running, or leaves. */
@@ -102,7 +102,7 @@ void room_against_a_loop(void)
     sched_require(tkw_service_fd(scene.service) == 0);
     for (int i = 0; i < 2; i++)
         probe_must_arm(&scene.probes[i], SCENE_TICK);
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     run_all(&scene.probes[0]);
     scene_wait_for_workers();
     if (scene.started < 2)

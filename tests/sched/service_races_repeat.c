@@ -166,8 +166,8 @@ void stop_against_repeating_on_a_worker(void)
 void turn_against_repeating(void)
 {
     struct probe *probe = one_repeating((struct scene_config){0});
-    tkw_hand_turn(scene.hand, SCENE_TICK);
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     scene_settle();
     sched_require(probe->started == 1 || probe->started == 2);
     unsigned before = probe->started;

@@ -38,7 +38,7 @@ void stop_inside_the_callback(void)
 {
     two_due();
     scene.probes[0].act = stop_inside;
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     scene_close();
     sched_require(scene.probes[1].handed_back == 1);
     sched_require(scene.probes[2].handed_back == 1);
@@ -133,7 +133,7 @@ void stop_inside_the_drop(void)
 void close_against_fire(void)
 {
     two_due();
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     scene_close();
     for (int i = 0; i < SCENE_PROBES; i++) {
         const struct probe *probe = &scene.probes[i];
@@ -149,7 +149,7 @@ void run_against_run(void)
     scene_open((struct scene_config){.has_no_driver = true});
     probe_must_arm(&scene.probes[0], SCENE_TICK);
     probe_must_arm(&scene.probes[1], SCENE_TICK);
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     unsigned other = scene_spawn(run_all, &scene.probes[0]);
     run_all(&scene.probes[1]);
     sched_join(other);
@@ -165,7 +165,7 @@ void run_against_stop(void)
     scene_open((struct scene_config){.has_no_driver = true});
     probe_must_arm(&scene.probes[0], SCENE_TICK);
     probe_must_arm(&scene.probes[1], SCENE_TICK);
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     unsigned other = scene_spawn(stop, NULL);
     run_all(&scene.probes[0]);
     sched_join(other);

@@ -75,12 +75,12 @@ void arm_later_wakes_nobody(void)
     scene_open((struct scene_config){.shards = 2});
     probe_must_arm(&scene.probes[0], SCENE_TICK);
     scene_settle();
-    struct tkw_service_figures before = tkw_service_counters(scene.service);
+    struct tkw_service_stats before = tkw_service_read_stats(scene.service);
     sched_require(before.woken == 1);
     unsigned other = scene_spawn(arm_third, &scene.probes[1]);
     probe_must_arm(&scene.probes[2], 2 * SCENE_TICK);
     sched_join(other);
-    struct tkw_service_figures after = tkw_service_counters(scene.service);
+    struct tkw_service_stats after = tkw_service_read_stats(scene.service);
     sched_require(after.woken == before.woken);
     sched_require(after.wakeups == before.wakeups);
     expect_at_turn(&scene.probes[0]);
@@ -97,10 +97,10 @@ void turn_against_pass(void)
     probe_must_arm(&scene.probes[0], 2 * SCENE_TICK);
     probe_must_arm(&scene.probes[1], SCENE_TICK);
     scene_settle();
-    tkw_hand_turn(scene.hand, SCENE_TICK);
-    tkw_hand_turn(scene.hand, SCENE_TICK - 1);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK - 1);
     sched_require(scene.probes[0].started == 0);
-    tkw_hand_turn(scene.hand, 1);
+    tkw_manual_clock_advance(scene.manual, 1);
     scene_settle();
     sched_require(scene.probes[1].place == 1);
     sched_require(scene.probes[0].place == 2);
@@ -125,12 +125,12 @@ void set_back_against_arm(void)
     sched_require(scene.started == 0);
 
     bool is_soon = outlook.due_ns == 510;
-    tkw_hand_set(scene.hand, 509);
+    tkw_manual_clock_set(scene.manual, 509);
     scene_settle();
     sched_require(scene.started == 0);
     scene_turn(1);
     sched_require(new->started == is_soon);
-    tkw_hand_set(scene.hand, 1009);
+    tkw_manual_clock_set(scene.manual, 1009);
     scene_settle();
     sched_require(new->started == is_soon);
     scene_turn(1);
@@ -148,7 +148,7 @@ void set_back_against_fire(void)
     scene_open((struct scene_config){.now = 1000, .is_wall = true});
     probe_must_arm(probe, SCENE_TICK);
     scene_settle();
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     set_to_500(NULL);
     scene_settle();
     check_set_back(probe);
@@ -161,12 +161,12 @@ void set_back_after_a_part_of_a_batch(void)
         .now = 1000, .is_wall = true, .has_no_driver = true});
     probe_must_arm(&scene.probes[0], SCENE_TICK);
     probe_must_arm(&scene.probes[1], SCENE_TICK);
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     sched_require(tkw_service_run(scene.service, 1) == 1);
-    tkw_hand_set(scene.hand, 500);
+    tkw_manual_clock_set(scene.manual, 500);
     sched_require(tkw_service_run(scene.service, 0) == 0);
     sched_require(tkw_service_next(scene.service) <= 1010);
-    tkw_hand_set(scene.hand, 1010);
+    tkw_manual_clock_set(scene.manual, 1010);
     sched_require(tkw_service_run(scene.service, 0) == 1);
     scene_end();
 }
@@ -200,8 +200,8 @@ void two_shards_keep_ticks_in_order(void)
     probe_must_arm(&scene.probes[0], 3 * SCENE_TICK);
     probe_must_arm(&scene.probes[2], SCENE_TICK);
     scene_settle();
-    tkw_hand_turn(scene.hand, SCENE_TICK);
-    tkw_hand_turn(scene.hand, 2 * SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, 2 * SCENE_TICK);
     scene_settle();
     sched_require(scene.probes[2].place == 1);
     sched_require(scene.probes[1].place == 2);

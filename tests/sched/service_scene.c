@@ -87,7 +87,7 @@ static void start_thread(void *context)
     sync_unlock(&scene.mutex);
 }
 
-void scene_let_go(void)
+void scene_resume(void)
 {
     sync_lock(&scene.mutex);
     scene.is_held = false;
@@ -147,10 +147,10 @@ void scene_open(struct scene_config config)
     be_thread(2);
     sync_mutex_init(&scene.mutex);
     tkw__sync_cond_init(&scene.has_changed);
-    sched_require(tkw_hand_open(&scene.hand, config.now) == 0);
-    tkw_hand_be_wall(scene.hand, config.is_wall);
+    sched_require(tkw_manual_clock_open(&scene.manual, config.now) == 0);
+    tkw_manual_clock_set_wall(scene.manual, config.is_wall);
 
-    scene.clock = *tkw_hand_clock(scene.hand);
+    scene.clock = *tkw_manual_clock_source(scene.manual);
     scene.clock.fd = no_descriptor;
     scene.clock.aim = note_aim;
     struct tkw_service_config of_service = {
@@ -194,10 +194,11 @@ void scene_wait_for_workers(void)
 static void settle_driver(void)
 {
     if (!scene.has_no_driver) {
-        tkw_hand_settle(scene.hand);
+        tkw_manual_clock_settle(scene.manual);
         return;
     }
-    while (tkw_service_next(scene.service) <= tkw_hand_now(scene.hand)) {
+    while (tkw_service_next(scene.service) <=
+           tkw_manual_clock_now(scene.manual)) {
         sched_require(tkw_service_run(scene.service, 0) >= 0);
         scene.passes++;
     }
@@ -232,7 +233,7 @@ void scene_return_job(unsigned at)
 
 void scene_turn(uint64_t ns)
 {
-    tkw_hand_turn(scene.hand, ns);
+    tkw_manual_clock_advance(scene.manual, ns);
     scene_settle();
 }
 
@@ -251,18 +252,18 @@ void scene_check(void)
             armed += probe->armings;
     }
 
-    struct tkw_service_figures figures = tkw_service_counters(scene.service);
-    sched_require(figures.fired == fired);
-    sched_require(figures.pending == pending);
+    struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
+    sched_require(stats.fired == fired);
+    sched_require(stats.pending == pending);
     sched_require(tkw_service_count(scene.service) == pending);
-    sched_require(figures.cancelled <= dropped);
+    sched_require(stats.cancelled <= dropped);
     if (repeating == 0) { /* what ends by itself was not cancelled */
-        sched_require(figures.armed == armed);
-        sched_require(figures.cancelled == dropped);
+        sched_require(stats.armed == armed);
+        sched_require(stats.cancelled == dropped);
     }
 }
 
-static void take_back(void *context, const struct tkw_rest *rest)
+static void take_back(void *context, const struct tkw_pending_timer *rest)
 {
     struct probe *probe = rest->task.argument;
     (void)context;
@@ -292,7 +293,7 @@ void scene_close(void)
             sched_require(probe->started + probe->dropped == probe->armings);
     }
     sched_require(arena.out == 0);
-    tkw_hand_close(scene.hand);
+    tkw_manual_clock_close(scene.manual);
 }
 
 static void never(void *argument, const struct tkw_firing *firing)
@@ -314,11 +315,43 @@ static void fill(void)
                   -EAGAIN);
 }
 
+/* Mark the jobs of a list that are to be freed.  None is on two of them. */
+static void mark_list(const struct shard *shard, uint32_t list, bool *is_marked)
+{
+    for (; list != 0; list = job_at(shard, list - 1)->next) {
+        sched_require(!is_marked[list - 1]);
+        is_marked[list - 1] = true;
+    }
+}
+
+/* At rest: a job that the pool does not hold is in the intake, or in a batch or
+ * a queue, or running, or about to be freed.  No other place leads to it. */
+static void check_no_job_is_lost(struct shard *shard)
+{
+    bool is_marked[SEGMENTS * SEGMENT_RECORDS] = {false};
+    shard_lock(shard);
+    mark_list(shard, shard->finished, is_marked);
+    for (int i = 0; i < TKW_STACKS; i++) {
+        mark_list(shard, shard->reaping[i], is_marked);
+        mark_list(shard, shard->ended[i], is_marked);
+    }
+    for (uint32_t i = 0; i < shard->used; i++) {
+        const struct job *job = job_at(shard, i);
+        if ((job->record.word & WORD_STATE) != IS_KEPT || is_marked[i])
+            continue;
+        sched_require(job_is_in_intake(shard, job) ||
+                      (job->word & (JOB_ARMED | JOB_RUNNING)) != 0);
+    }
+    shard_unlock(shard);
+}
+
 void scene_end(void)
 {
     if (!scene.is_quiet)
         scene_settle();
     scene_check();
+    for (uint32_t i = 0; i < scene.service->shard_count; i++)
+        check_no_job_is_lost(scene.service->shards[i]);
     if (!scene.is_quiet)
         fill();
     scene_close();
@@ -345,7 +378,7 @@ void scene_race(struct probe *probe, void (*first)(struct probe *probe),
     unsigned threads[2] = {scene_spawn(first, probe), 0};
     if (second != NULL)
         threads[1] = scene_spawn(second, probe);
-    tkw_hand_turn(scene.hand, SCENE_TICK);
+    tkw_manual_clock_advance(scene.manual, SCENE_TICK);
     if (scene.has_no_driver)
         sched_require(tkw_service_run(scene.service, 0) >= 0);
     sched_join(threads[0]);

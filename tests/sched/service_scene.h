@@ -69,7 +69,7 @@ struct actor {
 
 /* The one there is, new in each schedule. */
 struct scene {
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     struct tkw_clock clock; /* the hand's, with a descriptor of ours */
     struct tkw_service *service;
     struct probe probes[SCENE_PROBES];
@@ -107,7 +107,7 @@ struct scene_config {
     bool is_wall;
     bool has_no_driver;
     bool is_awake; /* go on without waiting for the driver to fall asleep */
-    bool is_held;  /* with workers: the driver begins at scene_let_go() */
+    bool is_held;  /* with workers: the driver begins at scene_resume() */
     uint32_t workers;
     uint32_t queue_max;
     unsigned job_room; /* for jobs submitted; 0: callbacks run elsewhere */
@@ -115,7 +115,7 @@ struct scene_config {
 
 void scene_open(struct scene_config config);
 
-void scene_let_go(void);
+void scene_resume(void);
 
 /* Turn the clock, and let all that is due happen: until the driver sleeps and
  * the workers have nothing to do.  Without a driver, thread 0 runs it all. */

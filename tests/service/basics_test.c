@@ -32,7 +32,7 @@ static void fires_when_its_time_has_come_and_not_before(void **state)
 }
 
 /* A callback is told its service, handle and time; arm and arm_at agree. */
-static void a_callback_is_told_who_it_is_and_when(void **state)
+static void a_callback_receives_its_handle_and_times(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(both); i++) {
@@ -106,15 +106,16 @@ static void is_less_than_a_tick_late_from_everywhere(void **state)
     (void)state;
     struct scene scene;
     scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
-    for (uint64_t now = 0; now < 3000; now = tkw_hand_now(scene.hand) + 7) {
+    for (uint64_t now = 0; now < 3000;
+         now = tkw_manual_clock_now(scene.manual) + 7) {
         struct probe probe = {0};
         scene_go(&scene, now);
         uint64_t due = now + now % 37;
         probe_arm(&scene, &probe, due - now);
         while (ran(&probe) == 0) {
             scene_rest(&scene);
-            assert_true(tkw_hand_now(scene.hand) < due + 10);
-            tkw_hand_turn(scene.hand, 1);
+            assert_true(tkw_manual_clock_now(scene.manual) < due + 10);
+            tkw_manual_clock_advance(scene.manual, 1);
         }
         assert_true(probe.firing.now_ns >= due);
         assert_true(probe.clock_ns >= due);
@@ -256,7 +257,7 @@ static void rounding_up_past_the_end_of_time_never_fires_early(void **state)
 
 static void turn_then_arm(struct probe *probe)
 {
-    tkw_hand_turn(probe->scene->hand, 300);
+    tkw_manual_clock_advance(probe->scene->manual, 300);
     tkw_service_arm(probe->scene->service, &probe->other->handle, 100,
                     probe_task(probe->scene, probe->other));
 }
@@ -273,7 +274,7 @@ static void a_delay_counts_from_the_call_and_not_from_the_pass(void **state)
         scene_open_tens(&scene, 1000, both[i]);
         probe_arm(&scene, &slow, 100);
         scene_go(&scene, 1100);
-        assert_int_equal(tkw_hand_now(scene.hand), 1400);
+        assert_int_equal(tkw_manual_clock_now(scene.manual), 1400);
         assert_int_equal(scene_go(&scene, 1499), 0);
         assert_int_equal(scene_go(&scene, 1500), 1);
         assert_int_equal(late.firing.due_ns, 1500);
@@ -301,11 +302,11 @@ static void query_follows_a_timer_through_its_life(void **state)
                      TKW_PENDING);
     assert_int_equal(outlook.due_ns, 1500);
     assert_int_equal(outlook.remaining_ns, 500);
-    tkw_hand_set(scene.hand, 1499);
+    tkw_manual_clock_set(scene.manual, 1499);
     assert_int_equal(tkw_service_query(scene.service, handle, &outlook),
                      TKW_PENDING);
     assert_int_equal(outlook.remaining_ns, 1);
-    tkw_hand_set(scene.hand, 1700);
+    tkw_manual_clock_set(scene.manual, 1700);
     assert_waiting(&scene, handle);
     tkw_service_query(scene.service, handle, &outlook);
     assert_int_equal(outlook.due_ns, 1500);
@@ -329,7 +330,7 @@ static void now_is_the_clocks_and_no_callback_is_refused(void **state)
     tkw_handle handle = 77;
     scene_open_tens(&scene, 1003, TKW_DRIVER_NONE);
     assert_int_equal(tkw_service_now(scene.service), 1003);
-    tkw_hand_turn(scene.hand, 4);
+    tkw_manual_clock_advance(scene.manual, 4);
     assert_int_equal(tkw_service_now(scene.service), 1007);
     assert_int_equal(tkw_service_arm(scene.service, &handle, 5,
                                      (struct tkw_task){NULL, &scene, NULL}),
@@ -339,7 +340,7 @@ static void now_is_the_clocks_and_no_callback_is_refused(void **state)
                      -EINVAL);
     assert_int_equal(handle, 77);
     assert_int_equal(tkw_service_count(scene.service), 0);
-    assert_int_equal(tkw_service_counters(scene.service).armed, 0);
+    assert_int_equal(tkw_service_read_stats(scene.service).armed, 0);
     assert_int_equal(tkw_service_next(scene.service), UINT64_MAX);
     scene_close(&scene);
 }
@@ -359,13 +360,12 @@ static void what_is_counted_adds_up(void **state)
             assert_int_equal(
                 tkw_service_cancel(scene.service, probes[k].handle), 1);
         assert_int_equal(scene_go(&scene, 2000), 30);
-        struct tkw_service_figures figures =
-            tkw_service_counters(scene.service);
-        assert_int_equal(figures.armed, 90);
-        assert_int_equal(figures.fired, 30);
-        assert_int_equal(figures.cancelled, 30);
-        assert_int_equal(figures.pending, 30);
-        assert_int_equal(figures.steps_back, 0);
+        struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
+        assert_int_equal(stats.armed, 90);
+        assert_int_equal(stats.fired, 30);
+        assert_int_equal(stats.cancelled, 30);
+        assert_int_equal(stats.pending, 30);
+        assert_int_equal(stats.steps_back, 0);
         assert_int_equal(tkw_service_count(scene.service), 30);
         scene_close(&scene);
     }
@@ -377,7 +377,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fires_when_its_time_has_come_and_not_before),
-        cmocka_unit_test(a_callback_is_told_who_it_is_and_when),
+        cmocka_unit_test(a_callback_receives_its_handle_and_times),
         cmocka_unit_test(a_time_is_rounded_up_to_a_tick),
         cmocka_unit_test(is_less_than_a_tick_late_from_everywhere),
         cmocka_unit_test(what_has_passed_fires_at_once_but_not_inside_arm),

@@ -21,7 +21,7 @@ static void many_are_armed_in_their_order(void **state)
         assert_int_equal(
             tkw_service_arm_many(scene.service, handles, plans, MANY), MANY);
         assert_int_equal(tkw_service_count(scene.service), MANY);
-        assert_int_equal(tkw_service_counters(scene.service).armed, MANY);
+        assert_int_equal(tkw_service_read_stats(scene.service).armed, MANY);
         for (size_t k = 0; k < MANY; k++)
             assert_int_equal(due_of(&scene, handles[k]), 1500);
         assert_int_equal(scene_go(&scene, 1499), 0);
@@ -169,7 +169,7 @@ static void a_full_service_takes_a_part(void **state)
             -EAGAIN);
         assert_int_equal(handles[60], 0);
         assert_int_equal(tkw_service_count(scene.service), 60);
-        assert_int_equal(tkw_service_counters(scene.service).armed, 60);
+        assert_int_equal(tkw_service_read_stats(scene.service).armed, 60);
         assert_int_equal(scene_go(&scene, 100), 60);
         assert_int_equal(
             tkw_service_arm_many(scene.service, handles + 60, plans + 60, 40),
@@ -268,7 +268,7 @@ static void a_batch_may_be_mixed(void **state)
     assert_int_equal(tkw_service_arm_many(scene.service, handles, plans, 600),
                      600);
     scene_go(&scene, 100);
-    while (tkw_service_counters(scene.service).pending != 150 + 150 ||
+    while (tkw_service_read_stats(scene.service).pending != 150 + 150 ||
            atomic_load(&scene.turns) < 450)
         have_patience();
     for (size_t k = 0; k < 600; k++)

@@ -47,12 +47,13 @@ static void cancel_many_answers_for_each(void **state)
         handles[2], handles[2], running};
     static const int expected[] = {1, 1, 0, 0, 0, -EBUSY,
                                    0, 0, 0, 1, 0, -EBUSY};
-    int told[COUNT_OF(list) + 1] = {0};
-    told[COUNT_OF(list)] = 77;
+    int results[COUNT_OF(list) + 1] = {0};
+    results[COUNT_OF(list)] = 77;
     assert_int_equal(
-        tkw_service_cancel_many(scene.service, list, COUNT_OF(list), told), 3);
-    assert_memory_equal(told, expected, sizeof expected);
-    assert_int_equal(told[COUNT_OF(list)], 77);
+        tkw_service_cancel_many(scene.service, list, COUNT_OF(list), results),
+        3);
+    assert_memory_equal(results, expected, sizeof expected);
+    assert_int_equal(results[COUNT_OF(list)], 77);
     for (size_t k = 0; k < 7; k++)
         assert_int_equal(dropped(&probes[k]), k < 4);
     gate_open(&gate);
@@ -60,7 +61,7 @@ static void cancel_many_answers_for_each(void **state)
                      2);
     scene_go(&scene, HOUR);
     assert_int_equal(ran(&probes[5]) + ran(&probes[6]), 0);
-    assert_int_equal(tkw_service_counters(scene.service).cancelled, 6);
+    assert_int_equal(tkw_service_read_stats(scene.service).cancelled, 6);
     gate_done(&gate);
     scene_close(&scene);
 }

@@ -8,13 +8,13 @@
 
 /* What was handed back, in the order it came. */
 struct basket {
-    struct tkw_rest rests[16];
+    struct tkw_pending_timer rests[16];
     unsigned dropped_before[16]; /* of that timer, when it came */
     size_t count;
     pthread_t thread;
 };
 
-static void put_in_basket(void *context, const struct tkw_rest *rest)
+static void put_in_basket(void *context, const struct tkw_pending_timer *rest)
 {
     struct basket *basket = context;
     struct probe *probe = rest->task.argument;
@@ -30,14 +30,14 @@ static void close_into(struct scene *scene, struct basket *basket)
     memset(basket, 0, sizeof *basket);
     assert_int_equal(tkw_service_close(scene->service, put_in_basket, basket),
                      0);
-    tkw_hand_close(scene->hand);
+    tkw_manual_clock_close(scene->manual);
     account_done(&scene->account);
 }
 
-static const struct tkw_rest *rest_of(const struct basket *basket,
-                                      const struct probe *probe)
+static const struct tkw_pending_timer *rest_of(const struct basket *basket,
+                                               const struct probe *probe)
 {
-    const struct tkw_rest *found = NULL;
+    const struct tkw_pending_timer *found = NULL;
     for (size_t i = 0; i < basket->count; i++) {
         if (basket->rests[i].task.argument == probe) {
             assert_null(found);
@@ -71,7 +71,7 @@ static void close_hands_back_exactly_what_never_ran(void **state)
         struct tkw_task task = probe_task(&scene, &far);
         close_into(&scene, &basket);
         assert_int_equal(basket.count, 4);
-        const struct tkw_rest *rest = rest_of(&basket, &far);
+        const struct tkw_pending_timer *rest = rest_of(&basket, &far);
         assert_non_null(rest);
         assert_int_equal(rest->handle, far.handle);
         assert_int_equal(rest->due_ns, 1000 + 10 * HOUR);
@@ -103,7 +103,7 @@ static void close_hands_back_what_is_due(void **state)
     scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
     probe_arm(&scene, &called, 100);
     probe_arm(&scene, &due, 100);
-    tkw_hand_set(scene.hand, 2000);
+    tkw_manual_clock_set(scene.manual, 2000);
     assert_int_equal(tkw_service_run(scene.service, 1), 1);
     probe_arm(&scene, &zero, 0);
     close_into(&scene, &basket);
@@ -168,7 +168,7 @@ static void close_waits_for_the_running_callback(void **state)
     assert_int_equal(rest_of(&closer.basket, &held)->due_ns, 1100);
     assert_int_equal(dropped(&behind), 1);
     gate_done(&gate);
-    tkw_hand_close(scene.hand);
+    tkw_manual_clock_close(scene.manual);
     account_done(&scene.account);
 }
 
@@ -208,7 +208,7 @@ static void close_again(struct probe *probe)
     probe->answer = tkw_service_close(probe->scene->service, NULL, NULL);
 }
 
-static void close_and_note(void *context, const struct tkw_rest *rest)
+static void close_and_note(void *context, const struct tkw_pending_timer *rest)
 {
     struct probe *probe = rest->task.argument;
     *(int *)context = tkw_service_close(probe->scene->service, NULL, NULL);
@@ -229,7 +229,7 @@ static void close_from_what_close_calls_is_refused(void **state)
         assert_int_equal(in_each, -EDEADLK);
         assert_int_equal(probe.answer, -EDEADLK);
         assert_int_equal(dropped(&probe), 1);
-        tkw_hand_close(scene.hand);
+        tkw_manual_clock_close(scene.manual);
         account_done(&scene.account);
     }
 }
@@ -255,7 +255,7 @@ static void a_callback_may_close_another_service(void **state)
         scene_go(&scene, 1100);
         assert_int_equal(probe.answer, 0);
         assert_int_equal(dropped(&victim), 1);
-        tkw_hand_close(inner.hand);
+        tkw_manual_clock_close(inner.manual);
         account_done(&inner.account);
         scene_close(&scene);
     }
@@ -281,7 +281,7 @@ static void close_needs_neither_each_nor_drop(void **state)
         assert_int_equal(tkw_service_close(scene.service, NULL, NULL), 0);
         assert_int_equal(dropped(&probe), 5000);
         assert_int_equal(ran(&probe), 0);
-        tkw_hand_close(scene.hand);
+        tkw_manual_clock_close(scene.manual);
         account_done(&scene.account);
     }
 }
@@ -297,7 +297,7 @@ static void close_after_stop_hands_back_the_same(void **state)
         scene_open_tens(&scene, 1000, both[i]);
         probe_arm(&scene, &probe, 100);
         tkw_service_stop(scene.service);
-        tkw_hand_set(scene.hand, 5000);
+        tkw_manual_clock_set(scene.manual, 5000);
         close_into(&scene, &basket);
         assert_int_equal(basket.count, 1);
         assert_int_equal(basket.rests[0].handle, probe.handle);

@@ -75,11 +75,13 @@ static void a_hundred_thousand_tasks_fire_once_each(void **state)
     struct scene scene;
     open_crowd(&scene, TKW_DRIVER_THREAD);
     in_all_threads(arm_share);
-    assert_int_equal(tkw_service_counters(scene.service).armed, THREADS * EACH);
+    assert_int_equal(tkw_service_read_stats(scene.service).armed,
+                     THREADS * EACH);
     for (uint64_t now = 0; now <= 101; now++)
         scene_go(&scene, now * TKW_SECOND);
     assert_int_equal(tkw_service_count(scene.service), 0);
-    assert_int_equal(tkw_service_counters(scene.service).fired, THREADS * EACH);
+    assert_int_equal(tkw_service_read_stats(scene.service).fired,
+                     THREADS * EACH);
     for (size_t i = 0; i < THREADS * EACH; i++)
         assert_int_equal(shares[i / EACH].ran[i % EACH], 1);
     for (size_t i = 0; i < THREADS; i++)
@@ -129,7 +131,7 @@ static void *arm_and_cancel(void *argument)
             note_stop(share, victim,
                       tkw_service_cancel(service, share->handles[victim]));
         if (k % 64 == 0)
-            tkw_hand_turn(share->scene->hand, TKW_MILLISECOND);
+            tkw_manual_clock_advance(share->scene->manual, TKW_MILLISECOND);
     }
     return NULL;
 }
@@ -156,12 +158,12 @@ static void outcomes_add_up_whatever_the_threads_do(void **state)
         stopped += share->stopped[k];
         drops += share->dropped[k];
     }
-    struct tkw_service_figures figures = tkw_service_counters(scene.service);
-    assert_int_equal(figures.fired, fired);
-    assert_int_equal(figures.cancelled, drops);
+    struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
+    assert_int_equal(stats.fired, fired);
+    assert_int_equal(stats.cancelled, drops);
     assert_true(stopped <= drops);
-    assert_int_equal(figures.armed, fired + drops);
-    assert_true(figures.armed >= THREADS * EACH);
+    assert_int_equal(stats.armed, fired + drops);
+    assert_true(stats.armed >= THREADS * EACH);
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(atomic_load(&shares[i].errors), 0);
     scene_close(&scene);
@@ -197,7 +199,7 @@ static void a_timer_is_stopped_by_one_or_fires(void **state)
     threads[0] = thread_start(cancel_all, &shares[0]);
     threads[1] = thread_start(cancel_all, &shares[1]);
     for (int i = 0; i < EACH / 100; i++)
-        tkw_hand_turn(scene.hand, TKW_MILLISECOND);
+        tkw_manual_clock_advance(scene.manual, TKW_MILLISECOND);
     thread_join(threads[0]);
     thread_join(threads[1]);
     scene_rest(&scene);

@@ -31,12 +31,11 @@ static void what_was_armed_again_is_stopped_and_dropped_later(void **state)
         assert_int_equal(scene_go(&scene, 1100 + HOUR), 0);
         assert_int_equal(ran(&probe), 1);
         assert_int_equal(tkw_service_cancel(scene.service, handle), 0);
-        struct tkw_service_figures figures =
-            tkw_service_counters(scene.service);
-        assert_int_equal(figures.armed, 2);
-        assert_int_equal(figures.fired, 1);
-        assert_int_equal(figures.cancelled, 1);
-        assert_int_equal(figures.pending, 0);
+        struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
+        assert_int_equal(stats.armed, 2);
+        assert_int_equal(stats.fired, 1);
+        assert_int_equal(stats.cancelled, 1);
+        assert_int_equal(stats.pending, 0);
         scene_close(&scene);
         assert_int_equal(dropped(&probe), 1);
     }
@@ -56,7 +55,7 @@ static void another_thread_can_start_it_again_and_stop_that(void **state)
     assert_int_equal(tkw_service_cancel(scene.service, handle), -EBUSY);
     assert_int_equal(tkw_service_count(scene.service), 0);
     assert_int_equal(dropped(&held), 0);
-    tkw_hand_set(scene.hand, 2000);
+    tkw_manual_clock_set(scene.manual, 2000);
     gate_open(&gate);
     scene_rest(&scene);
     assert_int_equal(ran(&held), 1);
@@ -233,7 +232,7 @@ static void a_chain_of_drops_drops_each_once(void **state)
     assert_int_equal(tkw_service_cancel(scene.service, probes[0].handle), 1);
     for (size_t i = 0; i < COUNT_OF(probes); i++)
         assert_int_equal(dropped(&probes[i]), 1);
-    assert_int_equal(tkw_service_counters(scene.service).cancelled, 50);
+    assert_int_equal(tkw_service_read_stats(scene.service).cancelled, 50);
     scene_close(&scene);
 }
 
@@ -249,7 +248,7 @@ static void *use_it_all(void *argument)
     tkw_service_query(service, other->handle, NULL);
     tkw_service_now(service);
     tkw_service_count(service);
-    tkw_service_counters(service);
+    tkw_service_read_stats(service);
     if (probe->scene->driver == TKW_DRIVER_NONE)
         tkw_service_next(service);
     tkw_service_query(service, probe->handle, NULL);

@@ -123,7 +123,7 @@ static void the_event_carries_the_data(void **state)
 }
 
 /* Each mistake has its error, and changes nothing. */
-static void mistakes_are_told(void **state)
+static void mistakes_are_errors(void **state)
 {
     (void)state;
     struct scene scene;
@@ -168,7 +168,7 @@ static void two_services_share_a_loop(void **state)
     }
     for (unsigned i = 0; i < 2; i++) {
         struct epoll_event events[2];
-        tkw_hand_set(scenes[i].hand, 1100);
+        tkw_manual_clock_set(scenes[i].manual, 1100);
         assert_int_equal(epoll_wait(epoll, events, 2, 60000), 1);
         assert_int_equal(events[0].data.u32, i);
         assert_int_equal(tkw_service_run(scenes[i].service, 1), 1);
@@ -185,7 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOOP_SCENES,
         cmocka_unit_test(the_event_carries_the_data),
-        cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(mistakes_are_errors),
         cmocka_unit_test(two_services_share_a_loop),
     };
     return cmocka_run_group_tests(tests, use_kind, NULL);

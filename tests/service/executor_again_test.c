@@ -58,8 +58,8 @@ static void what_arms_itself_for_now_never_runs_twice_at_once(void **state)
         while (atomic_load(&all[i].runs) < 300)
             sched_yield();
     tkw_service_stop(scene.service);
-    assert_int_equal(tkw_service_counters(scene.service).armed, 8 * 300);
-    assert_int_equal(tkw_service_counters(scene.service).fired, 8 * 300);
+    assert_int_equal(tkw_service_read_stats(scene.service).armed, 8 * 300);
+    assert_int_equal(tkw_service_read_stats(scene.service).fired, 8 * 300);
     assert_int_equal(tkw_service_count(scene.service), 0);
     scene_close(&scene);
     for (size_t i = 0; i < COUNT_OF(all); i++) {
@@ -97,8 +97,8 @@ static void what_comes_due_while_it_runs_waits_for_its_end(void **state)
     probe_await(&held, 2);
     scene_go(&scene, 9000);
     probe_await_end(&held);
-    assert_int_equal(tkw_service_counters(scene.service).armed, 3);
-    assert_int_equal(tkw_service_counters(scene.service).fired, 3);
+    assert_int_equal(tkw_service_read_stats(scene.service).armed, 3);
+    assert_int_equal(tkw_service_read_stats(scene.service).fired, 3);
     scene_close(&scene);
     assert_int_equal(ran(&held), 2);
     gate_done(&gate);

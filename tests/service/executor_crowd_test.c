@@ -158,8 +158,8 @@ static void each_arming_has_one_outcome_whoever_interferes(void **state)
         for (size_t k = 0; k < 3; k++)
             threads[k] = thread_start(be_busy, &crowd);
         while (atomic_load(&crowd.over) < 3) {
-            tkw_hand_turn(crowd.scene.hand, 7);
-            if (tkw_service_counters(crowd.scene.service).fired > 1000)
+            tkw_manual_clock_advance(crowd.scene.manual, 7);
+            if (tkw_service_read_stats(crowd.scene.service).fired > 1000)
                 atomic_store(&crowd.is_enough, true);
             sched_yield();
         }
@@ -168,10 +168,10 @@ static void each_arming_has_one_outcome_whoever_interferes(void **state)
         tkw_service_stop(crowd.scene.service);
         for (size_t k = 0; k < 2; k++)
             helper_end(&helpers[k]);
-        struct tkw_service_figures figures =
-            tkw_service_counters(crowd.scene.service);
+        struct tkw_service_stats stats =
+            tkw_service_read_stats(crowd.scene.service);
         scene_close(&crowd.scene);
-        crowd_judge(&crowd, figures.fired);
+        crowd_judge(&crowd, stats.fired);
     }
 }
 
@@ -218,14 +218,15 @@ static void callbacks_that_arm_more_than_there_is_room_for_go_on(void **state)
     atomic_store(&family.born, 1);
     assert_int_equal(tkw_service_arm(scene.service, NULL, 0, task), 0);
     while (atomic_load(&family.died) < family.wanted) {
-        tkw_hand_turn(scene.hand, 10); /* for those that were returned */
+        tkw_manual_clock_advance(scene.manual,
+                                 10); /* for those that were returned */
         sched_yield();
     }
     tkw_service_stop(scene.service);
     helper_end(&helper);
     assert_int_equal(atomic_load(&family.refused), 0);
-    assert_int_equal(tkw_service_counters(scene.service).armed, 5000);
-    assert_int_equal(tkw_service_counters(scene.service).fired, 5000);
+    assert_int_equal(tkw_service_read_stats(scene.service).armed, 5000);
+    assert_int_equal(tkw_service_read_stats(scene.service).fired, 5000);
     scene_close(&scene);
 }
 
@@ -268,17 +269,17 @@ static void nothing_starts_after_stop_has_returned(void **state)
                              0);
         }
         while (atomic_load(&started) < 200)
-            tkw_hand_turn(scene.hand, 10);
+            tkw_manual_clock_advance(scene.manual, 10);
         tkw_service_stop(scene.service);
         unsigned before = atomic_load(&started);
         size_t asked = tray_asked(&tray);
         uint64_t pending = tkw_service_count(scene.service);
-        tkw_hand_turn(scene.hand, 1000);
+        tkw_manual_clock_advance(scene.manual, 1000);
         have_patience();
         helper_end(&helper);
         assert_int_equal(atomic_load(&started), before);
         assert_int_equal(tray_asked(&tray), asked);
-        assert_int_equal(tkw_service_counters(scene.service).fired, before);
+        assert_int_equal(tkw_service_read_stats(scene.service).fired, before);
         scene_close(&scene);
         assert_int_equal(atomic_load(&started), before);
         for (unsigned i = 0; i < COUNT_OF(balls); i++)

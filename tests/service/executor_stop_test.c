@@ -15,7 +15,7 @@ struct waiter {
     atomic_bool returned;
 };
 
-static void *stop_and_tell(void *argument)
+static void *stop_and_note(void *argument)
 {
     struct waiter *waiter = argument;
     tkw_service_stop(waiter->scene->service);
@@ -77,7 +77,7 @@ static void stop_waits_for_workers_and_for_jobs_that_run(void **state)
     for (size_t i = 0; i < COUNT_OF(queued); i++)
         probe_arm_on(&scene, &queued[i], TKW_ON_WORKERS, 0);
     scene_rest(&scene);
-    pthread_t thread = thread_start(stop_and_tell, &waiter);
+    pthread_t thread = thread_start(stop_and_note, &waiter);
     await_stop(&scene, &later);
     for (int i = 0; i < 3; i++) {
         have_patience();
@@ -87,7 +87,7 @@ static void stop_waits_for_workers_and_for_jobs_that_run(void **state)
     thread_join(thread);
     assert_true(ran(&held[0]) && ran(&held[1]) && ran(&job));
     thread_join(runner.thread);
-    tkw_hand_turn(scene.hand, 2 * HOUR);
+    tkw_manual_clock_advance(scene.manual, 2 * HOUR);
     have_patience();
     assert_int_equal(atomic_load(&scene.turns), 3);
     assert_int_equal(tkw_service_count(scene.service), 10);
@@ -135,7 +135,7 @@ static void stop_from_any_callback_returns_at_once(void **state)
         assert_int_equal(tkw_service_arm(scene.service, NULL, 0,
                                          probe_task(&scene, &queued)),
                          -ESHUTDOWN);
-        pthread_t thread = thread_start(stop_and_tell, &waiter);
+        pthread_t thread = thread_start(stop_and_note, &waiter);
         have_patience();
         assert_false(atomic_load(&waiter.returned));
         workers_release(&gate, 1);
@@ -156,7 +156,7 @@ static void what_waits_behind_a_callback_that_stops_never_starts(void **state)
     probe_arm(&scene, &last, 10);
     for (size_t i = 0; i < COUNT_OF(behind); i++)
         probe_arm(&scene, &behind[i], 10);
-    tkw_hand_set(scene.hand, 1010);
+    tkw_manual_clock_set(scene.manual, 1010);
     probe_await(&last, 1);
     tkw_service_stop(scene.service);
     assert_int_equal(atomic_load(&scene.turns), 1);
@@ -168,11 +168,11 @@ static void what_waits_behind_a_callback_that_stops_never_starts(void **state)
 }
 
 struct backs {
-    struct tkw_rest rests[64];
+    struct tkw_pending_timer rests[64];
     size_t count;
 };
 
-static void note_rest(void *context, const struct tkw_rest *rest)
+static void note_rest(void *context, const struct tkw_pending_timer *rest)
 {
     struct backs *backs = context;
     if (backs->count < COUNT_OF(backs->rests))
@@ -214,7 +214,7 @@ static void close_hands_back_what_executors_had(void **state)
     scene_go(&scene, 1100);
     assert_int_equal(tray_count(&tray), 4);
     struct waiter waiter = {.scene = &scene};
-    pthread_t thread = thread_start(stop_and_tell, &waiter);
+    pthread_t thread = thread_start(stop_and_note, &waiter);
     await_stop(&scene, &queued[8]);
     workers_release(&gate, 1);
     thread_join(thread);
@@ -237,7 +237,7 @@ static void close_hands_back_what_executors_had(void **state)
     }
     assert_int_equal(dropped(&queued[1]) + dropped(&jobs[1]), 2);
     assert_int_equal(atomic_load(&scene.turns), 1);
-    tkw_hand_close(scene.hand);
+    tkw_manual_clock_close(scene.manual);
     account_done(&scene.account);
     gate_done(&gate);
 }
@@ -286,7 +286,7 @@ static void close_waits_for_every_job_that_was_submitted(void **state)
     assert_int_equal(atomic_load(&scene.turns), 0);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(dropped(&probes[i]), 1);
-    tkw_hand_close(scene.hand);
+    tkw_manual_clock_close(scene.manual);
     account_done(&scene.account);
 }
 

@@ -120,7 +120,7 @@ static void executors_that_are_not_there_are_refused(void **state)
             assert_int_equal(handle, 77);
         }
         assert_int_equal(tkw_service_count(scene.service), 0);
-        assert_int_equal(tkw_service_counters(scene.service).armed, 0);
+        assert_int_equal(tkw_service_read_stats(scene.service).armed, 0);
         scene_close(&scene);
         assert_int_equal(dropped(&probe), 0);
     }
@@ -171,7 +171,7 @@ static void absurd_numbers_are_an_error_or_work(void **state)
 /* redisson 1361, dubbo 3276, grpc 28039: as many threads as were asked for, the
    driver, and one for the driver's callbacks if others must not wait for them;
    none of them after close. */
-static void a_service_has_as_many_threads_as_it_was_told(void **state)
+static void a_service_has_as_many_threads_as_configured(void **state)
 {
     (void)state;
     int before = threads_at_rest();
@@ -262,7 +262,7 @@ static void a_slow_driver_delays_no_others_of_its_tick(void **state)
         if (i == 0)
             probe_arm_on(&scene, &driver, TKW_ON_DRIVER, 100);
     }
-    tkw_hand_set(scene.hand, 1100);
+    tkw_manual_clock_set(scene.manual, 1100);
     gate_await(&slow);
     for (size_t i = 0; i < 2; i++)
         probe_await(&workers[i], 1);
@@ -292,7 +292,7 @@ static void a_slow_driver_delays_no_others_that_come_due(void **state)
     probe_arm_on(&scene, &same, TKW_ON_DRIVER, 100);
     probe_arm_on(&scene, &driver, TKW_ON_DRIVER, 0);
     gate_await(&slow);
-    tkw_hand_set(scene.hand, 1100);
+    tkw_manual_clock_set(scene.manual, 1100);
     probe_await(&worker, 1);
     while (tray_run_all(&tray) == 0)
         sched_yield();
@@ -334,10 +334,10 @@ static void a_full_queue_holds_up_nobody_else_and_loses_nothing(void **state)
         assert_int_equal(tray_run_all(&tray), 1);
     }
     /* L7.  With nothing but these nobody wakes up. */
-    uint64_t wakeups = tkw_service_counters(scene.service).wakeups;
+    uint64_t wakeups = tkw_service_read_stats(scene.service).wakeups;
     for (uint64_t now = 2000; now < 2200; now += 10)
         scene_go(&scene, now);
-    assert_int_equal(tkw_service_counters(scene.service).wakeups, wakeups);
+    assert_int_equal(tkw_service_read_stats(scene.service).wakeups, wakeups);
     assert_int_equal(tkw_service_count(scene.service), QUEUE + REST);
     assert_conserved(&scene);
     assert_int_equal(atomic_load(&scene.turns), WORKERS + 40);
@@ -363,7 +363,7 @@ int main(void)
         cmocka_unit_test(a_timer_that_does_not_say_runs_where_the_service_says),
         cmocka_unit_test(executors_that_are_not_there_are_refused),
         cmocka_unit_test(absurd_numbers_are_an_error_or_work),
-        cmocka_unit_test(a_service_has_as_many_threads_as_it_was_told),
+        cmocka_unit_test(a_service_has_as_many_threads_as_configured),
         cmocka_unit_test(workers_take_no_signals),
         cmocka_unit_test(a_slow_driver_delays_nothing_that_was_handed_over),
         cmocka_unit_test(a_slow_driver_delays_no_others_of_its_tick),

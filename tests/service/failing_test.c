@@ -43,6 +43,7 @@ static bool is_refused(void)
 #define __wrap_timerfd_settime __wrap___timerfd_settime64
 #endif
 void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
 void __real_free(void *memory);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*run)(void *), void *argument);
@@ -53,6 +54,7 @@ int __real_eventfd(unsigned count, int flags);
 long __real_sysconf(int name);
 
 void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
 void __wrap_free(void *memory);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*run)(void *), void *argument);
@@ -68,6 +70,14 @@ void *__wrap_malloc(size_t bytes)
         return NULL;
     fate.balance++;
     return __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    if (is_refused())
+        return NULL;
+    fate.balance++;
+    return __real_calloc(count, bytes);
 }
 
 void __wrap_free(void *memory)
@@ -160,13 +170,13 @@ static void opening_gives_back_what_it_got(void **state)
 }
 
 /* Each kind of refusal is told as itself. */
-static void what_is_refused_is_told(void **state)
+static void a_refusal_is_returned(void **state)
 {
     (void)state;
     /* The service, its clock, a shard and what is in it, then the thread. */
     struct tkw_service_config config = {.clock_kind = TKW_BOOTTIME,
                                         .shards = 1};
-    bool was_told[3] = {false};
+    bool was_returned[3] = {false};
     int error = -1;
     for (size_t until = 0; error != 0; until++) {
         struct tkw_service *service;
@@ -177,13 +187,13 @@ static void what_is_refused_is_told(void **state)
         error = tkw_service_open(&service, &config);
         if (error == 0)
             tkw_service_close(service, NULL, NULL);
-        was_told[0] |= error == -ENOMEM;
-        was_told[1] |= error == -EMFILE;
-        was_told[2] |= error == -EAGAIN;
+        was_returned[0] |= error == -ENOMEM;
+        was_returned[1] |= error == -EMFILE;
+        was_returned[2] |= error == -EAGAIN;
     }
-    assert_true(was_told[0]);
-    assert_true(was_told[1]);
-    assert_true(was_told[2]);
+    assert_true(was_returned[0]);
+    assert_true(was_returned[1]);
+    assert_true(was_returned[2]);
 }
 
 static void do_nothing(void *argument, const struct tkw_firing *firing)
@@ -209,7 +219,9 @@ static void arming_without_memory_changes_nothing(void **state)
         size_t before = tkw_service_count(service);
         fate.count = 0;
         fate.until = 0;
+        fate.is_for_ever = true;
         int error = tkw_service_arm(service, &handle, TKW_SECOND * 600, task);
+        fate.is_for_ever = false;
         fate.until = SIZE_MAX;
         if (error == 0)
             continue;
@@ -220,7 +232,7 @@ static void arming_without_memory_changes_nothing(void **state)
         assert_int_equal(
             tkw_service_arm(service, &handle, TKW_SECOND * 600, task), 0);
     }
-    assert_true(refused > 3); /* segments of jobs and records, chunks */
+    assert_true(refused > 3); /* segments of records, and chunks */
     assert_int_equal(tkw_service_count(service), 100000);
     tkw_service_close(service, NULL, NULL);
 }
@@ -248,14 +260,14 @@ static void shards_are_as_many_as_processors(void **state)
 static void a_hand_without_memory_is_an_error(void **state)
 {
     (void)state;
-    struct tkw_hand *hand = NULL;
+    struct tkw_manual_clock *manual = NULL;
     fate.count = 0;
     fate.until = 0;
-    assert_int_equal(tkw_hand_open(&hand, 0), -ENOMEM);
-    assert_null(hand);
+    assert_int_equal(tkw_manual_clock_open(&manual, 0), -ENOMEM);
+    assert_null(manual);
     fate.until = SIZE_MAX;
-    assert_int_equal(tkw_hand_open(&hand, 0), 0);
-    tkw_hand_close(hand);
+    assert_int_equal(tkw_manual_clock_open(&manual, 0), 0);
+    tkw_manual_clock_close(manual);
 }
 
 /* Somebody sets the wall clock between our reading it and aiming the
@@ -287,7 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opening_gives_back_what_it_got),
-        cmocka_unit_test(what_is_refused_is_told),
+        cmocka_unit_test(a_refusal_is_returned),
         cmocka_unit_test(arming_without_memory_changes_nothing),
         cmocka_unit_test(shards_are_as_many_as_processors),
         cmocka_unit_test(a_hand_without_memory_is_an_error),

@@ -171,7 +171,7 @@ static void arming_for_workers_without_memory_changes_nothing(void **state)
                          0);
     }
     assert_true(refused > 0);
-    tkw_hand_turn(scene.hand, HOUR);
+    tkw_manual_clock_advance(scene.manual, HOUR);
     for (size_t i = 0; i < COUNT_OF(probes); i++)
         probe_await(&probes[i], 1);
     scene_close(&scene);

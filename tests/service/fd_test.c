@@ -14,20 +14,20 @@ static void
 the_hands_descriptor_is_readable_from_where_it_was_aimed(void **state)
 {
     (void)state;
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     int before = open_descriptors();
-    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
-    const struct tkw_clock *clock = tkw_hand_clock(hand);
+    assert_int_equal(tkw_manual_clock_open(&manual, 1000), 0);
+    const struct tkw_clock *clock = tkw_manual_clock_source(manual);
     int fd = clock->fd(clock->context);
     assert_true(fd >= 0);
     assert_int_equal(clock->fd(clock->context), fd);
     clock->aim(clock->context, 1100);
     assert_false(is_readable(fd));
-    tkw_hand_turn(hand, 99);
+    tkw_manual_clock_advance(manual, 99);
     assert_false(is_readable(fd));
-    tkw_hand_turn(hand, 1);
+    tkw_manual_clock_advance(manual, 1);
     assert_true(is_readable(fd));
-    tkw_hand_turn(hand, 1);
+    tkw_manual_clock_advance(manual, 1);
     assert_true(is_readable(fd));
     clock->aim(clock->context, 1102);
     assert_false(is_readable(fd));
@@ -35,11 +35,11 @@ the_hands_descriptor_is_readable_from_where_it_was_aimed(void **state)
     assert_true(is_readable(fd));
     clock->aim(clock->context, UINT64_MAX);
     assert_false(is_readable(fd));
-    tkw_hand_turn(hand, HOUR);
+    tkw_manual_clock_advance(manual, HOUR);
     assert_false(is_readable(fd));
     clock->aim(clock->context, 5); /* long ago */
     assert_true(is_readable(fd));
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
     assert_int_equal(open_descriptors(), before);
 }
 
@@ -47,15 +47,15 @@ the_hands_descriptor_is_readable_from_where_it_was_aimed(void **state)
 static void aimed_at_never_it_is_never_readable(void **state)
 {
     (void)state;
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
-    const struct tkw_clock *clock = tkw_hand_clock(hand);
+    struct tkw_manual_clock *manual;
+    assert_int_equal(tkw_manual_clock_open(&manual, 1000), 0);
+    const struct tkw_clock *clock = tkw_manual_clock_source(manual);
     int fd = clock->fd(clock->context);
     clock->aim(clock->context, UINT64_MAX);
-    tkw_hand_turn(hand, UINT64_MAX);
-    assert_int_equal(tkw_hand_now(hand), UINT64_MAX);
+    tkw_manual_clock_advance(manual, UINT64_MAX);
+    assert_int_equal(tkw_manual_clock_now(manual), UINT64_MAX);
     assert_false(is_readable(fd));
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
 }
 
 /* A wall clock that is set back: the loop hears of it, timers follow, and the
@@ -73,18 +73,18 @@ static void the_descriptor_follows_a_wall_clock_back(void **state)
         int fd = tkw_service_fd(scene.service);
         probe_arm(&scene, &probe, 100);
         assert_int_equal(tkw_service_run(scene.service, 0), 0);
-        tkw_hand_set(scene.hand, is_due ? 1100 : 1050);
+        tkw_manual_clock_set(scene.manual, is_due ? 1100 : 1050);
         assert_int_equal(is_readable(fd), is_due);
-        tkw_hand_set(scene.hand, 500);
+        tkw_manual_clock_set(scene.manual, 500);
         assert_true(is_readable(fd));
         assert_int_equal(tkw_service_run(scene.service, 0), 0);
         assert_false(is_readable(fd));
-        tkw_hand_set(scene.hand, 1099);
+        tkw_manual_clock_set(scene.manual, 1099);
         if (is_readable(fd))
             assert_int_equal(tkw_service_run(scene.service, 0), 0);
         assert_false(is_readable(fd));
         /* ticks begin elsewhere now: it may be a tick later */
-        tkw_hand_set(scene.hand, 1110);
+        tkw_manual_clock_set(scene.manual, 1110);
         assert_true(is_readable(fd));
         assert_int_equal(tkw_service_run(scene.service, 0), 1);
         assert_false(is_readable(fd));
@@ -182,7 +182,7 @@ static void a_refusal_while_nobody_runs_leaves_the_descriptor(void **state)
     gate_open(&gate);
     tkw_service_cancel_sync(scene.service, handle); /* until it has returned */
     assert_int_equal(first.answer, -EDEADLK);
-    tkw_hand_turn(scene.hand, 100);
+    tkw_manual_clock_advance(scene.manual, 100);
     assert_true(is_readable(fd));
     assert_int_equal(tkw_service_run(scene.service, 0), 1);
     gate_done(&gate);
@@ -201,7 +201,7 @@ static void the_descriptor_of_a_stopped_service_rests(void **state)
     probe_arm(&scene, &probe, 0);
     assert_true(is_readable(fd));
     tkw_service_stop(scene.service);
-    tkw_hand_set(scene.hand, 500);
+    tkw_manual_clock_set(scene.manual, 500);
     if (is_readable(fd))
         assert_int_equal(tkw_service_run(scene.service, 0), 0);
     assert_false(is_readable(fd));
@@ -287,10 +287,10 @@ static void own_aim(void *context, uint64_t time)
     own->aims++;
 }
 
-static void own_init(struct own *own, const struct tkw_hand *hand)
+static void own_init(struct own *own, const struct tkw_manual_clock *manual)
 {
     memset(own, 0, sizeof *own);
-    own->inner = tkw_hand_clock(hand);
+    own->inner = tkw_manual_clock_source(manual);
     own->clock = (struct tkw_clock){.now = own_now,
                                     .wait_until = own_wait_until,
                                     .wake = own_wake,
@@ -304,14 +304,14 @@ static void own_init(struct own *own, const struct tkw_hand *hand)
 static void a_clock_of_ones_own_may_have_a_descriptor_or_not(void **state)
 {
     (void)state;
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     struct own own;
     struct tkw_service_config config = {.driver = TKW_DRIVER_NONE,
                                         .clock = &own.clock};
-    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
+    assert_int_equal(tkw_manual_clock_open(&manual, 1000), 0);
     for (int has = 0; has < 4; has++) {
         struct tkw_service *service = NULL;
-        own_init(&own, hand);
+        own_init(&own, manual);
         own.fd = -ENFILE;
         own.clock.fd = has & 1 ? own_fd : NULL;
         own.clock.aim = has & 2 ? own_aim : NULL;
@@ -326,7 +326,7 @@ static void a_clock_of_ones_own_may_have_a_descriptor_or_not(void **state)
         assert_int_equal(tkw_service_poll_timeout(service), -1);
         assert_int_equal(tkw_service_close(service, NULL, NULL), 0);
     }
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
 }
 
 /* Its descriptor is handed out as it is, and it is aimed at what is next. */
@@ -335,19 +335,19 @@ static void a_clock_of_ones_own_is_aimed_at_what_is_next(void **state)
     (void)state;
     struct scene scene;
     struct probe first = {0}, second = {0};
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     struct own own;
     int pair[2];
     assert_int_equal(pipe(pair), 0);
-    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
-    own_init(&own, hand);
+    assert_int_equal(tkw_manual_clock_open(&manual, 1000), 0);
+    own_init(&own, manual);
     own.fd = pair[0];
     scene_open(&scene, 1000,
                (struct tkw_service_config){.tick_ns = 10,
                                            .shards = 1,
                                            .driver = TKW_DRIVER_NONE,
                                            .clock = &own.clock});
-    scene.hand = hand;
+    scene.manual = manual;
     assert_int_equal(tkw_service_fd(scene.service), pair[0]);
     probe_arm(&scene, &second, 300);
     probe_arm(&scene, &first, 95);
@@ -369,11 +369,11 @@ static void without_descriptors_fd_says_so(void **state)
     for (int is_hand = 0; is_hand < 2; is_hand++) {
         struct rlimit old, none;
         struct tkw_service *service;
-        struct tkw_hand *hand;
-        assert_int_equal(tkw_hand_open(&hand, 1000), 0);
+        struct tkw_manual_clock *manual;
+        assert_int_equal(tkw_manual_clock_open(&manual, 1000), 0);
         struct tkw_service_config config = {
             .driver = TKW_DRIVER_NONE,
-            .clock = is_hand ? tkw_hand_clock(hand) : NULL};
+            .clock = is_hand ? tkw_manual_clock_source(manual) : NULL};
         assert_int_equal(tkw_service_open(&service, &config), 0);
         assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
         none = old;
@@ -386,7 +386,7 @@ static void without_descriptors_fd_says_so(void **state)
         assert_true(fd >= 0);
         assert_false(is_readable(fd));
         tkw_service_close(service, NULL, NULL);
-        tkw_hand_close(hand);
+        tkw_manual_clock_close(manual);
     }
 }
 

@@ -32,7 +32,7 @@ static void a_limit_of_two_refuses_the_third(void **state)
         assert_int_equal(try_to_arm(&scene, &probes[1]), 0);
         assert_int_equal(try_to_arm(&scene, &third), -EAGAIN);
         assert_int_equal(third.handle, 77);
-        assert_int_equal(tkw_service_counters(scene.service).armed, 2);
+        assert_int_equal(tkw_service_read_stats(scene.service).armed, 2);
         assert_int_equal(tkw_service_count(scene.service), 2);
         assert_int_equal(tkw_service_rearm(scene.service, probes[0].handle, 50),
                          1);
@@ -132,16 +132,17 @@ static void the_limit_is_exact_among_threads(void **state)
 static int open_failing(uint64_t skip, uint64_t count, enum tkw_driver driver)
 {
     struct account account;
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     struct tkw_service *mark = (struct tkw_service *)&account;
     struct tkw_service *service = mark;
     account_init(&account);
     account_fail(&account, skip, count);
-    assert_int_equal(tkw_hand_open(&hand, 0), 0);
+    assert_int_equal(tkw_manual_clock_open(&manual, 0), 0);
     struct tkw_service_config config = {.allocator = &account.allocator,
                                         .shards = 3,
                                         .driver = driver,
-                                        .clock = tkw_hand_clock(hand)};
+                                        .clock =
+                                            tkw_manual_clock_source(manual)};
     int error = tkw_service_open(&service, &config);
     if (error != 0) {
         assert_ptr_equal(service, mark);
@@ -149,7 +150,7 @@ static int open_failing(uint64_t skip, uint64_t count, enum tkw_driver driver)
         assert_true(account.calls <= skip); /* none had failed */
         assert_int_equal(tkw_service_close(service, NULL, NULL), 0);
     }
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
     account_done(&account);
     return error;
 }
@@ -172,7 +173,7 @@ static void open_survives_every_failing_allocation(void **state)
 
 #define MANY 3000
 
-/* One allocation fails, any of them: one arming says so, nothing has changed,
+/* Some allocations fail, from any one on: armings say so, nothing has changed,
    and all the others fire. */
 static void arming_survives_every_failing_allocation(void **state)
 {
@@ -186,7 +187,7 @@ static void arming_survives_every_failing_allocation(void **state)
         memset(probes, 0, sizeof probes);
         scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
         uint64_t before = scene.account.calls;
-        account_fail(&scene.account, skip, 1);
+        account_fail(&scene.account, skip, MANY);
         for (size_t k = 0; k < MANY; k++) {
             uint64_t delay = (k + 1) * (k % 7 == 0 ? TKW_SECOND : 10);
             int error = tkw_service_arm(scene.service, &probes[k].handle, delay,
@@ -196,12 +197,12 @@ static void arming_survives_every_failing_allocation(void **state)
             assert_int_equal(error, -ENOMEM);
             assert_int_equal(probes[k].handle, 0);
             assert_int_equal(tkw_service_count(scene.service), k - failed);
-            assert_int_equal(tkw_service_counters(scene.service).armed,
+            assert_int_equal(tkw_service_read_stats(scene.service).armed,
                              k - failed);
             failed++;
         }
         calls = scene.account.calls - before;
-        assert_true(failed <= 1);
+        assert_true(failed < MANY / 2);
         refusals += failed;
         assert_int_equal(scene_go(&scene, HOUR), MANY - failed);
         for (size_t k = 0; k < MANY; k++)
@@ -278,7 +279,8 @@ static void a_move_that_fails_changes_nothing(void **state)
         probes[i].delay_ns = outlook.due_ns;
     }
     assert_true(failures > 0);
-    assert_int_equal(tkw_service_counters(scene.service).armed, 2000 + fillers);
+    assert_int_equal(tkw_service_read_stats(scene.service).armed,
+                     2000 + fillers);
     for (uint64_t now = 50000; now <= 60000; now += 10)
         scene_go(&scene, now);
     for (size_t i = 0; i < COUNT_OF(probes); i++) {
@@ -369,12 +371,60 @@ static void cancelled_timers_make_room_without_a_pass(void **state)
         while (arm_plainly(&scene, &probes[count]) == 0)
             assert_in_range(++count, 1, COUNT_OF(probes) - 1);
         struct probe *last = &probes[count - 1];
-        assert_int_equal(ways[w](&scene, last), -ENOMEM);
+        scene_rest(&scene);       /* empties the intake */
+        if (ways[w] != arm_again) /* which needs less memory */
+            assert_int_equal(ways[w](&scene, last), -ENOMEM);
         for (size_t i = 0; i < count - 1; i++)
             assert_int_equal(
                 tkw_service_cancel(scene.service, probes[i].handle), 1);
         for (size_t i = 0; i < count / 2; i++)
             assert_int_equal(ways[w](&scene, last), 0);
+        assert_conserved(&scene);
+        scene_close(&scene);
+    }
+}
+
+/*
+ * The cancelled timers have an owner, so threads with the mutex must reap them.
+ * A call reaps the two that were cancelled last, but their entries are too far
+ * away for its sweep.  So it reaps more, which are near, and sweeps once more.
+ */
+static void cancelled_timers_of_an_owner_make_room(void **state)
+{
+    (void)state;
+    enum { ENOUGH = 3000, NEAR = 1100, NEAR_END = 1300 };
+    int (*const ways[])(struct scene *,
+                        struct probe *) = {arm_plainly, arm_by_plan, arm_again};
+    static struct probe probes[2 * ENOUGH];
+    for (size_t w = 0; w < COUNT_OF(ways); w++) {
+        struct scene scene;
+        struct tkw_owner owner = {{0}};
+        struct probe steady = {0};
+        struct tkw_plan plan = {.task = probe_task(&scene, &steady),
+                                .when_ns = HOUR,
+                                .period_ns = HOUR};
+        size_t count = 0;
+        memset(probes, 0, sizeof probes);
+        scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+        assert_int_equal(
+            tkw_service_arm_plan(scene.service, &steady.handle, &plan), 0);
+        while (tkw_service_arm_owned(scene.service, &probes[count].handle, HOUR,
+                                     probe_task(&scene, &probes[count]),
+                                     &owner) == 0) {
+            assert_in_range(++count, 1, COUNT_OF(probes) - 1);
+            if (count == ENOUGH)
+                account_fail(&scene.account, 0, FOR_EVER);
+        }
+        struct probe *last = &probes[count - 1];
+        scene_rest(&scene); /* empties the intake */
+        assert_int_equal(ways[w](&scene, last), -ENOMEM);
+        for (size_t i = NEAR; i < NEAR_END; i++)
+            assert_int_equal(
+                tkw_service_cancel(scene.service, probes[i].handle), 1);
+        for (size_t i = count - 3; i < count - 1; i++)
+            assert_int_equal(
+                tkw_service_cancel(scene.service, probes[i].handle), 1);
+        assert_int_equal(ways[w](&scene, last), 0);
         assert_conserved(&scene);
         scene_close(&scene);
     }
@@ -392,6 +442,7 @@ int main(void)
         cmocka_unit_test(a_move_that_fails_changes_nothing),
         cmocka_unit_test(starting_again_without_memory_is_an_answer),
         cmocka_unit_test(cancelled_timers_make_room_without_a_pass),
+        cmocka_unit_test(cancelled_timers_of_an_owner_make_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ void what_was_armed_before_the_loop_fires_too(void **state)
     scene_open_tens(&stage.scene, 1000, TKW_DRIVER_NONE);
     probe_arm(&stage.scene, &overdue, 50);
     probe_arm(&stage.scene, &later, 500);
-    tkw_hand_set(stage.scene.hand, 1100);
+    tkw_manual_clock_set(stage.scene.manual, 1100);
     stage_attach(&stage);
     stage_rest(&stage);
     assert_int_equal(ran(&overdue), 1);
@@ -56,7 +56,7 @@ void what_was_armed_before_the_loop_fires_too(void **state)
 struct intruder {
     struct stage *stage;
     struct probe *probe;
-    sem_t told;
+    sem_t start;
     bool is_late; /* it lets the loop fall asleep first; mostly */
     void (*act)(struct intruder *intruder);
 };
@@ -64,7 +64,7 @@ struct intruder {
 static void *intrude(void *argument)
 {
     struct intruder *intruder = argument;
-    while (sem_wait(&intruder->told) != 0)
+    while (sem_wait(&intruder->start) != 0)
         continue;
     if (intruder->is_late)
         have_patience();
@@ -78,15 +78,15 @@ static void be_intruded(struct stage *stage, struct probe *probe,
 {
     struct intruder intruder = {
         .stage = stage, .probe = probe, .is_late = is_late, .act = act};
-    sem_init(&intruder.told, 0, 0);
+    sem_init(&intruder.start, 0, 0);
     pthread_t thread = thread_start(intrude, &intruder);
-    sem_post(&intruder.told);
+    sem_post(&intruder.start);
     for (int turns = 0; ran(probe) == 0; turns++) {
         assert_true(turns < TURNS_MAX);
         stage->kind->turn(stage->loop, true);
     }
     thread_join(thread);
-    sem_destroy(&intruder.told);
+    sem_destroy(&intruder.start);
 }
 
 static void arm_for_now(struct intruder *intruder)
@@ -115,7 +115,7 @@ void a_timer_armed_by_another_thread_wakes_the_loop(void **state)
 
 static void turn_by_an_hour(struct intruder *intruder)
 {
-    tkw_hand_turn(intruder->stage->scene.hand, HOUR);
+    tkw_manual_clock_advance(intruder->stage->scene.manual, HOUR);
 }
 
 /* So that tests of programs with a loop can turn the clock. */
@@ -196,7 +196,7 @@ void thousands_due_at_once_leave_room_for_other_events(void **state)
             tkw_service_arm(stage.scene.service, NULL, 100,
                             (struct tkw_task){count_call, &fired, NULL}),
             0);
-    tkw_hand_set(stage.scene.hand, 1100);
+    tkw_manual_clock_set(stage.scene.manual, 1100);
     for (unsigned turns = 1; fired < TIMERS; turns++) {
         unsigned before = fired;
         assert_true(turns <= TURNS_MAX);
@@ -219,7 +219,7 @@ void a_budget_of_one_is_one_timer_a_turn(void **state)
     stage.kind->limit(stage.loop, 1);
     for (size_t i = 0; i < COUNT_OF(probes); i++)
         probe_arm(&stage.scene, &probes[i], 100);
-    tkw_hand_set(stage.scene.hand, 1100);
+    tkw_manual_clock_set(stage.scene.manual, 1100);
     for (unsigned turns = 1; turns <= 3; turns++) {
         stage.kind->turn(stage.loop, true);
         assert_int_equal(atomic_load(&stage.scene.turns), turns);
@@ -245,7 +245,7 @@ void a_budget_below_one_is_no_bound(void **state)
                 tkw_service_arm(stage.scene.service, NULL, 100,
                                 (struct tkw_task){count_call, &fired, NULL}),
                 0);
-        tkw_hand_set(stage.scene.hand, 1100);
+        tkw_manual_clock_set(stage.scene.manual, 1100);
         stage.kind->turn(stage.loop, true);
         assert_int_equal(fired, 2 * LOOP_BUDGET);
         stage_close(&stage);

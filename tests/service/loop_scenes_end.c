@@ -14,7 +14,7 @@ void closing_the_loop_leaves_timers_pending_to_be_handed_back(void **state)
     probe_arm(&stage.scene, &due, 100);
     probe_arm(&stage.scene, &later, HOUR);
     stage_go(&stage, 1050);
-    tkw_hand_set(stage.scene.hand, 1100);
+    tkw_manual_clock_set(stage.scene.manual, 1100);
     stage.kind->detach(stage.loop);
     assert_int_equal(tkw_service_count(stage.scene.service), 2);
     scene_close(&stage.scene); /* counts them, too */
@@ -38,12 +38,12 @@ void a_loop_closed_in_a_callback_calls_no_more(void **state)
     other_ring(&other);
     probe_arm(&stage.scene, &closer, 100);
     probe_arm(&stage.scene, &later, 200);
-    tkw_hand_set(stage.scene.hand, 1100);
+    tkw_manual_clock_set(stage.scene.manual, 1100);
     for (int turns = 0; ran(&closer) == 0; turns++) {
         assert_true(turns < TURNS_MAX);
         stage.kind->turn(stage.loop, true);
     }
-    tkw_hand_set(stage.scene.hand, 1200);
+    tkw_manual_clock_set(stage.scene.manual, 1200);
     unsigned before = other.calls;
     for (int turns = 0; turns < 10; turns++)
         stage.kind->turn(stage.loop, true);
@@ -65,7 +65,7 @@ void a_loop_closed_is_opened_again(void **state)
         probe_arm(&stage.scene, &probes[i], 100);
         stage.kind->detach(stage.loop);
         stage.kind->turn(stage.loop, false);
-        tkw_hand_turn(stage.scene.hand, 100);
+        tkw_manual_clock_advance(stage.scene.manual, 100);
         stage.kind->turn(stage.loop, false);
         assert_int_equal(ran(&probes[i]), 0);
         stage_attach(&stage);
@@ -90,7 +90,7 @@ void a_stopped_service_lets_the_loop_sleep(void **state)
         if (by_callback)
             probe_arm(&stage.scene, &stopper, 100);
         probe_arm(&stage.scene, &due, 100);
-        tkw_hand_set(stage.scene.hand, 1100);
+        tkw_manual_clock_set(stage.scene.manual, 1100);
         if (!by_callback)
             tkw_service_stop(stage.scene.service);
         stage_rest(&stage);

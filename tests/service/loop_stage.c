@@ -33,7 +33,7 @@ void stage_rest(struct stage *stage)
 
 void stage_go(struct stage *stage, uint64_t now)
 {
-    tkw_hand_set(stage->scene.hand, now);
+    tkw_manual_clock_set(stage->scene.manual, now);
     stage_rest(stage);
 }
 

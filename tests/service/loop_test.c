@@ -42,10 +42,10 @@ static void the_descriptor_is_readable_when_something_is_due(void **state)
         if (asked == 1)
             fd = fd_of(&scene);
         run(&scene, 0); /* hears of the new one, if that was needed */
-        tkw_hand_set(scene.hand, 1099);
+        tkw_manual_clock_set(scene.manual, 1099);
         if (asked != 2)
             assert_false(is_readable(fd));
-        tkw_hand_set(scene.hand, 1100);
+        tkw_manual_clock_set(scene.manual, 1100);
         if (asked == 2)
             fd = fd_of(&scene);
         assert_true(is_readable(fd));
@@ -54,7 +54,7 @@ static void the_descriptor_is_readable_when_something_is_due(void **state)
         assert_true(is_readable(fd));
         assert_int_equal(run(&scene, 0), 1);
         assert_false(is_readable(fd));
-        tkw_hand_turn(scene.hand, HOUR);
+        tkw_manual_clock_advance(scene.manual, HOUR);
         assert_false(is_readable(fd));
         assert_int_equal(run(&scene, 0), 0);
         assert_false(is_readable(fd));
@@ -90,15 +90,15 @@ static void the_descriptor_tells_of_an_earlier_timer(void **state)
         if (is_readable(fd))
             assert_int_equal(run(&scene, 0), delay == 0);
         if (delay > 0) {
-            tkw_hand_set(scene.hand, 1000 + delay - 1);
+            tkw_manual_clock_set(scene.manual, 1000 + delay - 1);
             assert_false(is_readable(fd));
-            tkw_hand_set(scene.hand, 1000 + delay);
+            tkw_manual_clock_set(scene.manual, 1000 + delay);
             assert_true(is_readable(fd));
             assert_int_equal(run(&scene, 0), 1);
         }
         assert_int_equal(ran(&early), 1);
         assert_false(is_readable(fd));
-        tkw_hand_set(scene.hand, 1500);
+        tkw_manual_clock_set(scene.manual, 1500);
         assert_true(is_readable(fd));
         assert_int_equal(run(&scene, 0), 1);
         scene_close(&scene);
@@ -116,7 +116,7 @@ the_descriptor_stays_readable_while_a_budget_leaves_some(void **state)
     int fd = fd_of(&scene);
     for (size_t i = 0; i < COUNT_OF(probes); i++)
         probe_arm(&scene, &probes[i], 10 * (i / 3));
-    tkw_hand_set(scene.hand, 1100);
+    tkw_manual_clock_set(scene.manual, 1100);
     for (int left = 7; left > 0; left -= 2) {
         assert_true(is_readable(fd));
         assert_int_equal(tkw_service_poll_timeout(scene.service), 0);
@@ -146,9 +146,9 @@ static void the_descriptor_follows_what_callbacks_and_others_do(void **state)
     int fd = fd_of(&scene);
     probe_arm(&scene, &again, 10);
     for (uint64_t now = 1010; now <= 1090; now += 40) {
-        tkw_hand_set(scene.hand, now - 1);
+        tkw_manual_clock_set(scene.manual, now - 1);
         assert_false(is_readable(fd));
-        tkw_hand_set(scene.hand, now);
+        tkw_manual_clock_set(scene.manual, now);
         assert_true(is_readable(fd));
         assert_int_equal(run(&scene, 0), 1);
         assert_false(is_readable(fd));
@@ -158,11 +158,11 @@ static void the_descriptor_follows_what_callbacks_and_others_do(void **state)
     assert_int_equal(tkw_service_rearm(scene.service, moved.handle, 90), 1);
     assert_int_equal(tkw_service_cancel(scene.service, gone.handle), 1);
     for (uint64_t now = 1090; now < 1180; now += 10) {
-        tkw_hand_set(scene.hand, now);
+        tkw_manual_clock_set(scene.manual, now);
         assert_int_equal(run(&scene, 0), 0);
         assert_false(is_readable(fd));
     }
-    tkw_hand_set(scene.hand, 1180);
+    tkw_manual_clock_set(scene.manual, 1180);
     assert_true(is_readable(fd));
     assert_int_equal(run(&scene, 0), 1);
     scene_close(&scene);
@@ -179,7 +179,7 @@ static void the_descriptor_rests_after_stop(void **state)
     probe_arm(&scene, &due, 0);
     probe_arm(&scene, &later, 100);
     tkw_service_stop(scene.service);
-    tkw_hand_set(scene.hand, 2000);
+    tkw_manual_clock_set(scene.manual, 2000);
     assert_int_equal(run(&scene, 0), 0);
     assert_false(is_readable(fd));
     assert_int_equal(tkw_service_poll_timeout(scene.service), -1);
@@ -215,11 +215,11 @@ static void the_timeout_is_rounded_up(void **state)
         assert_int_equal(tkw_service_poll_timeout(scene.service),
                          cases[i].timeout);
         if (cases[i].timeout == 100) {
-            tkw_hand_turn(scene.hand, 1);
+            tkw_manual_clock_advance(scene.manual, 1);
             assert_int_equal(tkw_service_poll_timeout(scene.service), 100);
-            tkw_hand_turn(scene.hand, 99 * TKW_MILLISECOND);
+            tkw_manual_clock_advance(scene.manual, 99 * TKW_MILLISECOND);
             assert_int_equal(tkw_service_poll_timeout(scene.service), 1);
-            tkw_hand_turn(scene.hand, 2 * TKW_MILLISECOND);
+            tkw_manual_clock_advance(scene.manual, 2 * TKW_MILLISECOND);
             assert_int_equal(tkw_service_poll_timeout(scene.service), 0);
         }
         scene_close(&scene);
@@ -243,7 +243,7 @@ static void the_timeout_agrees_with_next(void **state)
             assert_int_equal(timeout, ms < INT_MAX ? (int)ms : INT_MAX);
             assert_true(turns < 20000);
             now = next > now ? next : now;
-            tkw_hand_set(scene.hand, now);
+            tkw_manual_clock_set(scene.manual, now);
             run(&scene, 0);
         }
         assert_true(now >= due && now < due + 10);
@@ -346,9 +346,9 @@ static void run_submits_again_what_was_refused(void **state)
     run(&scene, 0);
     assert_false(is_readable(fd));
     tray_resize(&tray, 1);
-    tkw_hand_set(scene.hand, 1009);
+    tkw_manual_clock_set(scene.manual, 1009);
     assert_false(is_readable(fd));
-    tkw_hand_set(scene.hand, 1010);
+    tkw_manual_clock_set(scene.manual, 1010);
     for (int i = 0; i < 3; i++) {
         assert_true(is_readable_within(fd, LONG));
         assert_true(tkw_service_next(scene.service) <= 1010);

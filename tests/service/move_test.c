@@ -50,7 +50,7 @@ static void a_pending_timer_moves_to_any_time(void **state)
             assert_int_equal(probe.firing.due_ns, time);
             assert_int_equal(probe.firing.handle, handle);
             assert_int_equal(scene_go(&scene, 2 * HOUR), 0);
-            assert_int_equal(tkw_service_counters(scene.service).armed, 1);
+            assert_int_equal(tkw_service_read_stats(scene.service).armed, 1);
             scene_close(&scene);
             assert_int_equal(ran(&probe), 1);
             assert_int_equal(dropped(&probe), 0);
@@ -151,7 +151,7 @@ static void what_is_due_but_not_started_can_be_moved(void **state)
         gate_init(&gate);
         probe_arm(&scene, &held, 100);
         probe_arm(&scene, &moved, 100);
-        tkw_hand_set(scene.hand, 1100);
+        tkw_manual_clock_set(scene.manual, 1100);
         gate_await(&gate);
         assert_int_equal(move(&scene, way, moved.handle, 1300), 1);
         assert_int_equal(tkw_service_count(scene.service), 1);
@@ -161,7 +161,7 @@ static void what_is_due_but_not_started_can_be_moved(void **state)
         assert_int_equal(scene_go(&scene, 1299), 0);
         assert_int_equal(scene_go(&scene, 1300), 1);
         assert_int_equal(ran(&moved), 1);
-        assert_int_equal(tkw_service_counters(scene.service).armed, 2);
+        assert_int_equal(tkw_service_read_stats(scene.service).armed, 2);
         gate_done(&gate);
         scene_close(&scene);
     }
@@ -177,7 +177,7 @@ static void what_is_left_of_a_budget_can_be_moved(void **state)
         scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
         probe_arm(&scene, &first, 100);
         probe_arm(&scene, &moved, 100);
-        tkw_hand_set(scene.hand, 1100);
+        tkw_manual_clock_set(scene.manual, 1100);
         assert_int_equal(tkw_service_run(scene.service, 1), 1);
         assert_int_equal(move(&scene, way, moved.handle, 1300), 1);
         assert_int_equal(scene_go(&scene, 1299), 0);
@@ -215,10 +215,9 @@ static void a_callback_starts_itself_again(void **state)
         assert_int_equal(probe.answer, 3);
         assert_int_equal(probe.firing.handle, handle);
         assert_state(&scene, handle, TKW_DONE);
-        struct tkw_service_figures figures =
-            tkw_service_counters(scene.service);
-        assert_int_equal(figures.armed, 4);
-        assert_int_equal(figures.fired, 4);
+        struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
+        assert_int_equal(stats.armed, 4);
+        assert_int_equal(stats.fired, 4);
         scene_close(&scene);
         assert_int_equal(dropped(&probe), 0);
     }
@@ -246,7 +245,7 @@ static void starting_again_twice_is_one_arming_and_a_move(void **state)
         assert_int_equal(probe.answer, 1);
         assert_int_equal(probe.second, 1);
         assert_int_equal(tkw_service_count(scene.service), 1);
-        assert_int_equal(tkw_service_counters(scene.service).armed, 2);
+        assert_int_equal(tkw_service_read_stats(scene.service).armed, 2);
         assert_int_equal(scene_go(&scene, 1199), 0);
         assert_int_equal(scene_go(&scene, 1200), 1);
         assert_int_equal(scene_go(&scene, 9000), 0);
@@ -278,7 +277,7 @@ static void another_thread_starts_a_running_timer_again(void **state)
         scene_go(&scene, 1500);
         assert_int_equal(ran(&held), 2);
         assert_int_equal(held.firing.handle, handle);
-        assert_int_equal(tkw_service_counters(scene.service).armed, 2);
+        assert_int_equal(tkw_service_read_stats(scene.service).armed, 2);
         gate_done(&gate);
         scene_close(&scene);
     }
@@ -305,7 +304,7 @@ static void postponing_a_running_timer_does_nothing(void **state)
         assert_int_equal(probe.answer, 0);
         assert_int_equal(probe.second, 0);
         assert_int_equal(scene_go(&scene, HOUR), 0);
-        assert_int_equal(tkw_service_counters(scene.service).armed, 1);
+        assert_int_equal(tkw_service_read_stats(scene.service).armed, 1);
         scene_close(&scene);
     }
 }
@@ -327,7 +326,7 @@ static void what_has_ended_cannot_be_moved(void **state)
         assert_state(&scene, done.handle, TKW_DONE);
         assert_state(&scene, stopped.handle, TKW_CANCELLED);
         assert_int_equal(scene_go(&scene, HOUR), 0);
-        assert_int_equal(tkw_service_counters(scene.service).armed, 2);
+        assert_int_equal(tkw_service_read_stats(scene.service).armed, 2);
         scene_close(&scene);
     }
 }

@@ -74,19 +74,20 @@ static void stop_it(void *context, const char *message)
 static void the_log_may_stop_the_service(void **state)
 {
     (void)state;
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     struct tkw_service *service;
-    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
+    assert_int_equal(tkw_manual_clock_open(&manual, 1000), 0);
     struct tkw_service_config config = {.driver = TKW_DRIVER_NONE,
-                                        .clock = tkw_hand_clock(hand),
+                                        .clock =
+                                            tkw_manual_clock_source(manual),
                                         .log = stop_it,
                                         .context = &service};
     assert_int_equal(tkw_service_open(&service, &config), 0);
-    tkw_hand_set(hand, 500);
+    tkw_manual_clock_set(manual, 500);
     assert_int_equal(tkw_service_run(service, 0), 0);
-    assert_int_equal(tkw_service_counters(service).steps_back, 1);
+    assert_int_equal(tkw_service_read_stats(service).steps_back, 1);
     tkw_service_close(service, NULL, NULL);
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
 }
 
 static void cancel_the_other(struct probe *probe)
@@ -113,7 +114,7 @@ static void closing_drops_each_once(void **state)
     assert_int_equal(dropped(&second), 1);
     assert_int_equal(first.answer + second.answer, 1);
     account_done(&scene.account);
-    tkw_hand_close(scene.hand);
+    tkw_manual_clock_close(scene.manual);
 }
 
 static void again_at_once(struct probe *probe)
@@ -121,7 +122,7 @@ static void again_at_once(struct probe *probe)
     if (probe->firing.now_ns < 500)
         probe->answer =
             tkw_service_rearm_at(probe->scene->service, probe->handle, 1);
-    tkw_hand_turn(probe->scene->hand, 10);
+    tkw_manual_clock_advance(probe->scene->manual, 10);
 }
 
 /* Armed for a time that has passed, over and over: others have their turn. */
@@ -152,24 +153,25 @@ static void *stop_from_outside(void *service)
 static void stop_does_not_wait_for_the_clock_to_be_caught_up_with(void **state)
 {
     (void)state;
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     struct tkw_service *service;
-    assert_int_equal(tkw_hand_open(&hand, 0), 0);
+    assert_int_equal(tkw_manual_clock_open(&manual, 0), 0);
     struct tkw_service_config config = {
         .tick_ns = 1,
         .shards = 1,
         .geometry = {.sizes = {2}, .beyond = TKW_ROUNDS},
-        .clock = tkw_hand_clock(hand)};
+        .clock = tkw_manual_clock_source(manual)};
     assert_int_equal(tkw_service_open(&service, &config), 0);
     struct probe probe = {0};
-    struct scene scene = {.service = service, .hand = hand};
+    struct scene scene = {.service = service, .manual = manual};
     probe_arm_at(&scene, &probe, UINT64_MAX / 2);
-    tkw_hand_turn(hand, UINT64_MAX / 4); /* for ever, at a visit a turn */
+    tkw_manual_clock_advance(manual,
+                             UINT64_MAX / 4); /* for ever, at a visit a turn */
     pthread_t other = thread_start(stop_from_outside, service);
     thread_join(other);
     assert_int_equal(tkw_service_close(service, NULL, NULL), 0);
     assert_int_equal(dropped(&probe), 1);
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
 }
 
 /* A name that is too long for the system is cut. */

@@ -140,9 +140,10 @@ static void scene_open_counting(struct scene *scene,
                                 struct counting_clock *counting,
                                 enum tkw_driver driver)
 {
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
-    *counting = (struct counting_clock){.behind = tkw_hand_clock(hand)};
+    struct tkw_manual_clock *manual;
+    assert_int_equal(tkw_manual_clock_open(&manual, 1000), 0);
+    *counting =
+        (struct counting_clock){.behind = tkw_manual_clock_source(manual)};
     counting->clock = (struct tkw_clock){.now = counting_now,
                                          .wait_until = counting_wait,
                                          .wake = counting_wake,
@@ -154,7 +155,7 @@ static void scene_open_counting(struct scene *scene,
                                            .shards = 1,
                                            .driver = driver,
                                            .clock = &counting->clock});
-    scene->hand = hand;
+    scene->manual = manual;
 }
 
 enum { CHAIN = 1000 };
@@ -253,10 +254,10 @@ static void after_the_last_whole_tick_is_never(void **state)
     probe_arm_at(&scene, &probe, UINT64_MAX - 1);
     assert_int_equal(tkw_service_run(scene.service, 0), 0);
     while (tkw_service_next(scene.service) != UINT64_MAX) {
-        tkw_hand_set(scene.hand, tkw_service_next(scene.service));
+        tkw_manual_clock_set(scene.manual, tkw_service_next(scene.service));
         assert_int_equal(tkw_service_run(scene.service, 0), 0);
     }
-    tkw_hand_set(scene.hand, UINT64_MAX - 1);
+    tkw_manual_clock_set(scene.manual, UINT64_MAX - 1);
     assert_int_equal(tkw_service_run(scene.service, 0), 0);
     scene_close(&scene);
 }
@@ -277,11 +278,11 @@ static void the_last_whole_tick_is_not_never(void **state)
                                                .driver = TKW_DRIVER_NONE});
         probe_arm_at(&scene, &probe, last);
         while (tkw_service_next(scene.service) < last) {
-            tkw_hand_set(scene.hand, tkw_service_next(scene.service));
+            tkw_manual_clock_set(scene.manual, tkw_service_next(scene.service));
             assert_int_equal(tkw_service_run(scene.service, 0), 0);
         }
         assert_int_equal(tkw_service_next(scene.service), last);
-        tkw_hand_set(scene.hand, last);
+        tkw_manual_clock_set(scene.manual, last);
         assert_int_equal(tkw_service_run(scene.service, 0), 1);
         assert_int_equal(tkw_service_next(scene.service), UINT64_MAX);
         scene_close(&scene);
@@ -296,11 +297,11 @@ static void without_a_driver_runs_are_counted(void **state)
     scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
     for (unsigned runs = 1; runs <= 3; runs++) {
         assert_int_equal(tkw_service_run(scene.service, 0), 0);
-        assert_int_equal(tkw_service_counters(scene.service).wakeups, runs);
+        assert_int_equal(tkw_service_read_stats(scene.service).wakeups, runs);
     }
     tkw_service_stop(scene.service);
     assert_int_equal(tkw_service_run(scene.service, 0), 0);
-    assert_int_equal(tkw_service_counters(scene.service).wakeups, 3);
+    assert_int_equal(tkw_service_read_stats(scene.service).wakeups, 3);
     scene_close(&scene);
 }
 

@@ -75,9 +75,9 @@ static void half_an_allocator_or_clock_is_refused(void **state)
 {
     (void)state;
     struct account account;
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     account_init(&account);
-    assert_int_equal(tkw_hand_open(&hand, 0), 0);
+    assert_int_equal(tkw_manual_clock_open(&manual, 0), 0);
     for (int lacks = 0; lacks < 2; lacks++) {
         struct tkw_allocator half = account.allocator;
         if (lacks == 0)
@@ -87,7 +87,7 @@ static void half_an_allocator_or_clock_is_refused(void **state)
         assert_refused(&(struct tkw_service_config){.allocator = &half});
     }
     for (int lacks = 0; lacks < 3; lacks++) {
-        struct tkw_clock half = *tkw_hand_clock(hand);
+        struct tkw_clock half = *tkw_manual_clock_source(manual);
         if (lacks == 0)
             half.now = NULL;
         else if (lacks == 1)
@@ -97,7 +97,7 @@ static void half_an_allocator_or_clock_is_refused(void **state)
         assert_refused(&(struct tkw_service_config){
             .clock = &half, .allocator = &account.allocator});
     }
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
     account_done(&account);
 }
 
@@ -130,20 +130,21 @@ static void every_good_configuration_opens(void **state)
     }
 }
 
-/* The default tick is a millisecond: a nanosecond more waits for the next. */
-static void the_default_tick_is_a_millisecond(void **state)
+/* The default tick is 100 us: a nanosecond more waits for the next. */
+static void the_default_tick_is_100_us(void **state)
 {
     (void)state;
+    const uint64_t tick = 100 * TKW_MICROSECOND;
     struct scene scene;
     struct probe on = {0}, past = {0};
     scene_open(&scene, 0,
                (struct tkw_service_config){.driver = TKW_DRIVER_NONE});
-    probe_arm(&scene, &on, TKW_MILLISECOND);
-    probe_arm(&scene, &past, TKW_MILLISECOND + 1);
-    assert_int_equal(scene_go(&scene, TKW_MILLISECOND - 1), 0);
-    assert_int_equal(scene_go(&scene, TKW_MILLISECOND), 1);
-    assert_int_equal(scene_go(&scene, 2 * TKW_MILLISECOND - 1), 0);
-    assert_int_equal(scene_go(&scene, 2 * TKW_MILLISECOND), 1);
+    probe_arm(&scene, &on, tick);
+    probe_arm(&scene, &past, tick + 1);
+    assert_int_equal(scene_go(&scene, tick - 1), 0);
+    assert_int_equal(scene_go(&scene, tick), 1);
+    assert_int_equal(scene_go(&scene, 2 * tick - 1), 0);
+    assert_int_equal(scene_go(&scene, 2 * tick), 1);
     scene_close(&scene);
 }
 
@@ -273,7 +274,7 @@ int main(void)
         cmocka_unit_test(each_wrong_configuration_is_refused),
         cmocka_unit_test(half_an_allocator_or_clock_is_refused),
         cmocka_unit_test(every_good_configuration_opens),
-        cmocka_unit_test(the_default_tick_is_a_millisecond),
+        cmocka_unit_test(the_default_tick_is_100_us),
         cmocka_unit_test(memory_comes_from_the_allocator_and_goes_back),
         cmocka_unit_test(thread_start_is_called_first_by_the_thread),
         cmocka_unit_test(the_thread_has_the_name_it_was_given),

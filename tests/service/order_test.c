@@ -40,7 +40,7 @@ static void past_times_go_behind_what_is_ready(void **state)
     scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
     for (size_t i = 0; i < 3; i++)
         probe_arm_at(&scene, &ready[i], 1100);
-    tkw_hand_set(scene.hand, 1100);
+    tkw_manual_clock_set(scene.manual, 1100);
     assert_int_equal(tkw_service_run(scene.service, 1), 1);
     probe_arm_at(&scene, &past, 5);
     probe_arm(&scene, &zero, 0);
@@ -127,7 +127,7 @@ static void run_keeps_to_its_budget(void **state)
     for (size_t i = 0; i < 10; i++)
         probe_arm(&scene, &probes[i], 10 * (1 + i / 5));
     assert_int_equal(tkw_service_run(scene.service, 3), 0);
-    tkw_hand_set(scene.hand, 100);
+    tkw_manual_clock_set(scene.manual, 100);
     assert_int_equal(tkw_service_run(scene.service, 3), 3);
     assert_true(tkw_service_next(scene.service) <= 100);
     assert_int_equal(tkw_service_count(scene.service), 7);
@@ -151,7 +151,7 @@ static void run_without_bound_calls_all_that_is_due(void **state)
                (struct tkw_service_config){.driver = TKW_DRIVER_NONE});
     for (size_t i = 0; i < 3000; i++)
         probe_arm(&scene, &probes[i], i * TKW_MILLISECOND);
-    tkw_hand_set(scene.hand, 2000 * TKW_MILLISECOND);
+    tkw_manual_clock_set(scene.manual, 2000 * TKW_MILLISECOND);
     assert_int_equal(tkw_service_run(scene.service, 0), 2001);
     assert_int_equal(ran(&probes[2000]), 1);
     assert_int_equal(ran(&probes[2001]), 0);
@@ -251,8 +251,8 @@ static void sleeping_until_next_fires_everything_on_time(void **state)
     for (uint64_t next = 0; next != UINT64_MAX; wakes++) {
         assert_true(wakes < 200);
         next = tkw_service_next(scene.service);
-        if (next != UINT64_MAX && next > tkw_hand_now(scene.hand))
-            tkw_hand_set(scene.hand, next);
+        if (next != UINT64_MAX && next > tkw_manual_clock_now(scene.manual))
+            tkw_manual_clock_set(scene.manual, next);
         tkw_service_run(scene.service, 0);
     }
     for (size_t i = 0; i < COUNT_OF(delays); i++) {

@@ -323,7 +323,7 @@ static void use_everything(struct probe *probe)
     tkw_service_arm(service, &other->handle, 50,
                     probe_task(probe->scene, other));
     tkw_service_query(service, probe->firing.handle, NULL);
-    tkw_service_counters(service);
+    tkw_service_read_stats(service);
 }
 
 /* 19 (KAFKA-2253..8334; RussellLuo 25, 28, 53).  A callback that uses the

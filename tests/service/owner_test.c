@@ -144,7 +144,7 @@ static void use_owner(struct scene *scene, struct tkw_owner *owner,
                       cancel_function *cancel)
 {
     struct probe probes[50];
-    uint64_t now = tkw_hand_now(scene->hand);
+    uint64_t now = tkw_manual_clock_now(scene->manual);
     memset(owner, 0, sizeof *owner);
     memset(probes, 0, sizeof probes);
     for (size_t k = 0; k < 50; k++)
@@ -324,7 +324,7 @@ static void a_running_one_ends_and_does_not_repeat(void **state)
         gate_init(&gate);
         arm_owned(&scene, &held, &owner, 100, period);
         arm_owned(&scene, &other, &owner, 200, 0);
-        tkw_hand_set(scene.hand, 100);
+        tkw_manual_clock_set(scene.manual, 100);
         gate_await(&gate);
         assert_int_equal(tkw_service_cancel_owner(scene.service, &owner), 1);
         poison(&owner);
@@ -381,7 +381,7 @@ static void cancel_owner_sync_waits_for_a_running_callback(void **state)
         arm_owned(&scene, &held, &owner, 100, repeats ? 100 : 0);
         arm_owned(&scene, &other, &owner, 200, 0);
         arm_owned(&scene, &strange, &stranger, 200, 0);
-        tkw_hand_set(scene.hand, 100);
+        tkw_manual_clock_set(scene.manual, 100);
         gate_await(&gate);
         assert_int_equal(
             tkw_service_cancel_owner_sync(scene.service, &stranger), 1);
@@ -404,6 +404,61 @@ static void cancel_owner_sync_waits_for_a_running_callback(void **state)
     }
 }
 
+/* A timer whose drop function frees it, and arms another one in its place. */
+struct replaced {
+    struct scene *scene;
+    struct tkw_owner *owner;
+    struct probe plain[4]; /* in the intake */
+    struct probe next;
+};
+
+static void ignore(void *argument, const struct tkw_firing *firing)
+{
+    (void)argument;
+    (void)firing;
+}
+
+static void replace(void *argument)
+{
+    struct replaced *replaced = argument;
+    struct scene *scene = replaced->scene;
+    for (size_t i = 0; i < COUNT_OF(replaced->plain); i++)
+        assert_int_equal(
+            tkw_service_cancel(scene->service, replaced->plain[i].handle), 1);
+    /* A pass frees the timer first and the plain ones after it.  The pool
+     * keeps their indices in the memory of the timer's job. */
+    assert_int_equal(tkw_service_run(scene->service, 0), 0);
+    arm_owned(scene, &replaced->next, replaced->owner, HOUR, 0);
+}
+
+/*
+ * A timer is freed between its cancel and its removal from the owner's list.
+ * Its job then has the third index, 2, where it had the number of its plan.
+ * The next timer of the owner has that plan, and must stay on the list.
+ */
+static void
+a_timer_freed_by_its_drop_function_leaves_the_list_alone(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct tkw_owner owner = {{0}}, other = {{0}};
+    struct probe of_other = {0};
+    struct replaced replaced = {.scene = &scene, .owner = &owner};
+    scene_open_tens(&scene, 0, TKW_DRIVER_NONE);
+    for (size_t i = 0; i < 3; i++)
+        probe_arm(&scene, &replaced.plain[i], HOUR);
+    arm_owned(&scene, &of_other, &other, HOUR, 0); /* with plan 1 */
+    struct tkw_task task = {ignore, &replaced, replace};
+    assert_int_equal(
+        tkw_service_arm_owned(scene.service, NULL, HOUR, task, &owner), 0);
+    probe_arm(&scene, &replaced.plain[3], HOUR);
+
+    assert_int_equal(tkw_service_cancel_owner(scene.service, &owner), 2);
+    assert_int_equal(dropped(&replaced.next), 1);
+    assert_int_equal(tkw_service_count(scene.service), 1); /* `of_other` */
+    scene_close(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +472,8 @@ int main(void)
         cmocka_unit_test(a_callback_can_cancel_its_own_owner),
         cmocka_unit_test(a_running_one_ends_and_does_not_repeat),
         cmocka_unit_test(cancel_owner_sync_waits_for_a_running_callback),
+        cmocka_unit_test(
+            a_timer_freed_by_its_drop_function_leaves_the_list_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

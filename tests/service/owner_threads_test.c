@@ -74,8 +74,9 @@ static void live(struct worker *worker, struct connection *connection)
     for (size_t k = TIMERS / 2; k < TIMERS; k++)
         if (tkw_service_arm_plan(service, &handles[k], &plans[k]) != 0)
             worker->wrong++;
-    uint64_t until = tkw_hand_now(worker->scene->hand) + draw(worker) % 250;
-    while (tkw_hand_now(worker->scene->hand) < until)
+    uint64_t until =
+        tkw_manual_clock_now(worker->scene->manual) + draw(worker) % 250;
+    while (tkw_manual_clock_now(worker->scene->manual) < until)
         sched_yield();
     for (unsigned n = 0; n < 10; n++) {
         tkw_handle handle = handles[draw(worker) % TIMERS];
@@ -135,7 +136,7 @@ static void run_workers(struct scene *scene, void *(*function)(void *),
         threads[i] = thread_start(function, &workers[i]);
     }
     while (done < THREADS) {
-        tkw_hand_turn(scene->hand, 7);
+        tkw_manual_clock_advance(scene->manual, 7);
         done = 0;
         for (size_t i = 0; i < THREADS; i++)
             done += atomic_load(&workers[i].is_done);

@@ -84,13 +84,13 @@ static void assert_refused(struct scene *scene, struct tkw_plan plan)
 {
     struct tkw_owner owner = {{0}};
     tkw_handle handle = 77;
-    struct tkw_service_figures before = tkw_service_counters(scene->service);
+    struct tkw_service_stats before = tkw_service_read_stats(scene->service);
     plan.owner = &owner;
     assert_int_equal(tkw_service_arm_plan(scene->service, &handle, &plan),
                      -EINVAL);
     assert_int_equal(tkw_service_arm_many(scene->service, &handle, &plan, 1),
                      -EINVAL);
-    struct tkw_service_figures after = tkw_service_counters(scene->service);
+    struct tkw_service_stats after = tkw_service_read_stats(scene->service);
     assert_int_equal(handle, 77);
     assert_memory_equal(&owner, &(struct tkw_owner){{0}}, sizeof owner);
     assert_int_equal(tkw_service_cancel_owner(scene->service, &owner), 0);
@@ -186,10 +186,10 @@ static void slack_gathers_timers(void **state)
                      (struct tkw_plan){.when_ns = 1000 * MS + k * MS + k * 7,
                                        .slack_ns = 100 * MS});
         scene_rest(&scene);
-        uint64_t wakeups = tkw_service_counters(scene.service).wakeups;
+        uint64_t wakeups = tkw_service_read_stats(scene.service).wakeups;
         for (uint64_t now = 0; now <= 2200 * MS; now += MS)
             busy += scene_go(&scene, now) > 0;
-        wakeups = tkw_service_counters(scene.service).wakeups - wakeups;
+        wakeups = tkw_service_read_stats(scene.service).wakeups - wakeups;
         for (uint64_t k = 0; k < LAZY; k++) {
             uint64_t asked = 1000 * MS + k * MS + k * 7;
             assert_int_equal(ran(&probes[k]), 1);

@@ -75,7 +75,7 @@ static inline void gate_enter_by(struct scene *scene, struct probe *probe,
     if (probe->act == NULL)
         probe->act = gate_hold;
     arm_plan(scene, probe, plan);
-    tkw_hand_set(scene->hand, plan.when_ns);
+    tkw_manual_clock_set(scene->manual, plan.when_ns);
     gate_await(gate);
 }
 

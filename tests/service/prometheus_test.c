@@ -178,7 +178,8 @@ static void assert_seconds(const char *value, uint64_t expected_ns)
 static void turn_a_while(struct diary *diary)
 {
     if (diary->count == 2)
-        tkw_hand_turn(diary->probe.scene->hand, 3 * TKW_SECOND + 7);
+        tkw_manual_clock_advance(diary->probe.scene->manual,
+                                 3 * TKW_SECOND + 7);
 }
 
 /* A service that has something to tell of everything. */
@@ -203,18 +204,17 @@ static void scene_open_busy(struct scene *scene, struct diary *diary,
 }
 
 static void assert_same(const struct reading *reading,
-                        const struct tkw_service_report *stats)
+                        const struct tkw_service_stats *stats)
 {
-    const struct tkw_service_figures *figures = &stats->figures;
-    assert_count(reading, "tickwheel_armed_total", figures->armed);
-    assert_count(reading, "tickwheel_fired_total", figures->fired);
-    assert_count(reading, "tickwheel_cancelled_total", figures->cancelled);
-    assert_count(reading, "tickwheel_handed_back_total", figures->handed_back);
-    assert_count(reading, "tickwheel_pending", figures->pending);
-    assert_count(reading, "tickwheel_wakeups_total", figures->wakeups);
-    assert_count(reading, "tickwheel_woken_total", figures->woken);
+    assert_count(reading, "tickwheel_armed_total", stats->armed);
+    assert_count(reading, "tickwheel_fired_total", stats->fired);
+    assert_count(reading, "tickwheel_cancelled_total", stats->cancelled);
+    assert_count(reading, "tickwheel_handed_back_total", stats->handed_back);
+    assert_count(reading, "tickwheel_pending", stats->pending);
+    assert_count(reading, "tickwheel_wakeups_total", stats->wakeups);
+    assert_count(reading, "tickwheel_woken_total", stats->woken);
     assert_count(reading, "tickwheel_clock_steps_back_total",
-                 figures->steps_back);
+                 stats->steps_back);
     assert_count(reading, "tickwheel_falls_total", stats->falls);
     assert_count(reading, "tickwheel_overruns_total", stats->overruns);
     const char *late = "tickwheel_late_seconds";
@@ -228,7 +228,7 @@ static void assert_same(const struct reading *reading,
                    stats->late_p999_ns);
     assert_seconds(value_of(reading, "tickwheel_late_seconds_sum", NULL),
                    stats->late_sum_ns);
-    assert_count(reading, "tickwheel_late_seconds_count", figures->fired);
+    assert_count(reading, "tickwheel_late_seconds_count", stats->fired);
     assert_seconds(value_of(reading, "tickwheel_late_max_seconds", NULL),
                    stats->late_max_ns);
     assert_seconds(
@@ -255,7 +255,7 @@ static void the_text_says_what_the_stats_say(void **state)
                                                text, sizeof text);
         assert_true(length < sizeof text);
         assert_int_equal(strlen(text), length);
-        struct tkw_service_report stats = tkw_service_stats(scene.service);
+        struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
         assert_true(stats.overruns > 0 && stats.falls > 0);
         assert_true(stats.late_p50_ns > 0 && stats.slowest_ns > TKW_SECOND);
         read_text(&reading, text);

@@ -318,9 +318,9 @@ static void a_clock_set_back_stands_still_in_the_trace(void **state)
     struct tkw_clock clock;
     struct script all = {0};
     add(&all, HEAD);
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, 1000), 0);
-    clock = *tkw_hand_clock(hand);
+    struct tkw_manual_clock *manual;
+    assert_int_equal(tkw_manual_clock_open(&manual, 1000), 0);
+    clock = *tkw_manual_clock_source(manual);
     clock.is_wall = true;
     scene_open(&scene, 1000,
                (struct tkw_service_config){.tick_ns = 10,
@@ -329,11 +329,11 @@ static void a_clock_set_back_stands_still_in_the_trace(void **state)
                                            .clock = &clock});
     assert_int_equal(tkw_service_record(scene.service, 9), 0);
     add_line(&all, 1000, "arm", probe_arm(&scene, &a, 500), 1500);
-    tkw_hand_set(hand, 400);
+    tkw_manual_clock_set(manual, 400);
     add_line(&all, 1000, "arm", probe_arm(&scene, &b, 500), 900);
     assert_trace(&scene, all.text);
     scene_close(&scene);
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(manual);
 }
 
 enum { THREADS = 4, ROUNDS_EACH = 2000 };

@@ -120,11 +120,11 @@ static void what_is_refused_and_cancelled_is_not_asked_for_again(void **state)
     assert_int_equal(tkw_service_rearm(scene.service, moved.handle, 500), 1);
     scene_go(&scene, 1010); /* where it may see that there is nothing */
     size_t asked = tray_asked(&tray);
-    uint64_t wakeups = tkw_service_counters(scene.service).wakeups;
+    uint64_t wakeups = tkw_service_read_stats(scene.service).wakeups;
     for (uint64_t now = 1020; now < 1500; now += 10)
         scene_go(&scene, now);
     assert_int_equal(tray_asked(&tray), asked);
-    assert_int_equal(tkw_service_counters(scene.service).wakeups, wakeups);
+    assert_int_equal(tkw_service_read_stats(scene.service).wakeups, wakeups);
     tray_resize(&tray, 100);
     scene_go(&scene, 1500);
     assert_int_equal(tray_count(&tray), 1);
@@ -197,7 +197,7 @@ static void submit_may_use_the_service(void **state)
     scene_open(&scene, 1000, config);
     probe_arm(&scene, &user.other, HOUR);
     probe_arm(&scene, &probe, 100);
-    tkw_hand_set(scene.hand, 1100);
+    tkw_manual_clock_set(scene.manual, 1100);
     while (tkw_service_rearm(scene.service, probe.handle, 0) != -ESHUTDOWN)
         sched_yield();
     tkw_service_stop(scene.service);

@@ -119,7 +119,7 @@ static void it_never_runs_twice_at_the_same_time(void **state)
     while (tkw_service_query(scene.service, held.handle, NULL) != TKW_PENDING)
         have_patience();
     assert_int_equal(due_of(&scene, held.handle), 600);
-    tkw_hand_set(scene.hand, 600);
+    tkw_manual_clock_set(scene.manual, 600);
     gate_await(&gate);
     assert_int_equal(held.firing.due_ns, 600);
     assert_int_equal(held.firing.overruns, 4);
@@ -188,7 +188,7 @@ static void run_keeps_to_its_budget_in_a_burst(void **state)
     arm_diary(&scene, &diary,
               (struct tkw_plan){
                   .when_ns = 100, .period_ns = 100, .missed = TKW_BURST});
-    tkw_hand_set(scene.hand, 1050);
+    tkw_manual_clock_set(scene.manual, 1050);
     for (unsigned k = 0; k < 10; k++)
         assert_int_equal(tkw_service_run(scene.service, 1), 1);
     assert_int_equal(tkw_service_run(scene.service, 1), 0);
@@ -356,7 +356,7 @@ static void after_cancel_sync_its_memory_can_be_freed(void **state)
         threads[i] = thread_start(race, &racers[i]);
     }
     while (done < COUNT_OF(racers)) {
-        tkw_hand_turn(scene.hand, 7);
+        tkw_manual_clock_advance(scene.manual, 7);
         done = 0;
         for (size_t i = 0; i < COUNT_OF(racers); i++)
             done += atomic_load(&racers[i].is_done);

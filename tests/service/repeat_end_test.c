@@ -102,11 +102,10 @@ static void a_pending_one_is_stopped_for_good(void **state)
         assert_int_equal(tkw_service_rearm(scene.service, handle, 100), 0);
         assert_int_equal(tkw_service_count(scene.service), 0);
         assert_int_equal(scene_go(&scene, HOUR), 0);
-        struct tkw_service_figures figures =
-            tkw_service_counters(scene.service);
-        assert_int_equal(figures.armed, 6); /* each occurrence */
-        assert_int_equal(figures.fired, 5);
-        assert_int_equal(figures.cancelled, 1);
+        struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
+        assert_int_equal(stats.armed, 6); /* each occurrence */
+        assert_int_equal(stats.fired, 5);
+        assert_int_equal(stats.cancelled, 1);
         scene_close(&scene);
         assert_int_equal(dropped(&diary.probe), 1);
     }
@@ -237,7 +236,7 @@ static void a_running_one_is_cancelled_from_outside(void **state)
     assert_int_equal(tkw_service_cancel(scene.service, held.handle), -EBUSY);
     assert_int_equal(tkw_service_rearm(scene.service, held.handle, 10), 0);
     assert_int_equal(dropped(&held), 0);
-    tkw_hand_set(scene.hand, 500);
+    tkw_manual_clock_set(scene.manual, 500);
     gate_open(&gate);
     gate_open(&gate); /* should it come again */
     scene_rest(&scene);
@@ -328,7 +327,7 @@ static void one_that_stops_the_service_is_pending_afterwards(void **state)
         tkw_handle handle = arm_diary(&scene, &diary, every_hundred);
         scene_go(&scene, 100);
         scene_go(&scene, 200);
-        tkw_hand_set(scene.hand, 300);
+        tkw_manual_clock_set(scene.manual, 300);
         if (both[i % 2] == TKW_DRIVER_NONE)
             assert_int_equal(tkw_service_run(scene.service, 0), 1);
         while (ran(&diary.probe) < 3)

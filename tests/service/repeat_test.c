@@ -44,7 +44,7 @@ static void calls_are_a_period_apart_from_the_first_on(void **state)
             assert_conserved(&scene);
         }
         assert_int_equal(diary.overruns, 0);
-        assert_int_equal(tkw_service_counters(scene.service).armed, 21);
+        assert_int_equal(tkw_service_read_stats(scene.service).armed, 21);
         scene_close(&scene);
     }
 }
@@ -149,7 +149,7 @@ static void skipping_after_a_jump_of_the_clock(void **state)
         assert_int_equal(scene_go(&scene, 6000), 1);
         assert_call(&diary, 3, 6000, 6000);
         assert_int_equal(diary.calls[3].overruns, 0);
-        assert_int_equal(tkw_service_stats(scene.service).overruns, 2);
+        assert_int_equal(tkw_service_read_stats(scene.service).overruns, 2);
         scene_close(&scene);
     }
 }
@@ -170,7 +170,7 @@ static void a_burst_after_a_jump_of_the_clock(void **state)
         assert_int_equal(scene_go(&scene, 5000), 1);
         assert_call(&diary, 4, 5000, 5000);
         assert_int_equal(diary.calls[4].overruns, 0);
-        assert_int_equal(tkw_service_stats(scene.service).overruns, 0);
+        assert_int_equal(tkw_service_read_stats(scene.service).overruns, 0);
         assert_conserved(&scene);
         scene_close(&scene);
     }
@@ -194,7 +194,7 @@ static void a_delay_after_a_jump_of_the_clock(void **state)
         assert_int_equal(scene_go(&scene, 6500), 1);
         assert_call(&diary, 3, 6500, 6500);
         assert_int_equal(diary.calls[3].overruns, 0);
-        assert_int_equal(tkw_service_stats(scene.service).overruns, 2);
+        assert_int_equal(tkw_service_read_stats(scene.service).overruns, 2);
         scene_close(&scene);
     }
 }
@@ -202,7 +202,8 @@ static void a_delay_after_a_jump_of_the_clock(void **state)
 static void take_long_once(struct diary *diary)
 {
     if (diary->count == 1)
-        tkw_hand_turn(diary->probe.scene->hand, diary->probe.delay_ns);
+        tkw_manual_clock_advance(diary->probe.scene->manual,
+                                 diary->probe.delay_ns);
 }
 
 /* The first call takes 2.2 periods; what it missed the next ones are told. */
@@ -264,7 +265,7 @@ static void move_in_the_third(struct diary *diary)
 }
 
 /* What was missed is told once, also by one that is moved in that very call. */
-static void what_was_missed_is_told_once(void **state)
+static void missed_periods_are_reported_once(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(both); i++) {
@@ -282,7 +283,7 @@ static void what_was_missed_is_told_once(void **state)
         assert_int_equal(diary.calls[3].overruns, 0);
         assert_int_equal(scene_go(&scene, 6300), 1);
         assert_int_equal(diary.overruns, 2);
-        assert_int_equal(tkw_service_stats(scene.service).overruns, 2);
+        assert_int_equal(tkw_service_read_stats(scene.service).overruns, 2);
         scene_close(&scene);
     }
 }
@@ -315,7 +316,7 @@ int main(void)
         cmocka_unit_test(a_burst_after_a_jump_of_the_clock),
         cmocka_unit_test(a_delay_after_a_jump_of_the_clock),
         cmocka_unit_test(a_callback_that_takes_longer_than_its_period),
-        cmocka_unit_test(what_was_missed_is_told_once),
+        cmocka_unit_test(missed_periods_are_reported_once),
         cmocka_unit_test(there_is_no_burst_after_a_long_sleep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,10 +12,9 @@ static void at_first_all_is_zero(void **state)
     (void)state;
     struct scene scene;
     scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
-    struct tkw_service_report stats = tkw_service_stats(scene.service);
-    assert_int_equal(stats.figures.armed + stats.figures.fired +
-                         stats.figures.cancelled + stats.figures.handed_back +
-                         stats.figures.pending,
+    struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
+    assert_int_equal(stats.armed + stats.fired + stats.cancelled +
+                         stats.handed_back + stats.pending,
                      0);
     assert_int_equal(stats.falls + stats.overruns, 0);
     assert_int_equal(stats.late_p50_ns + stats.late_p90_ns + stats.late_p99_ns +
@@ -28,7 +27,7 @@ static void at_first_all_is_zero(void **state)
 }
 
 /* Netty 65, 6681, 10962: what has been done, and what is to be done. */
-static void the_figures_are_those_of_counters(void **state)
+static void stats_count_each_outcome(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(both); i++) {
@@ -43,15 +42,13 @@ static void the_figures_are_those_of_counters(void **state)
             tkw_service_cancel(scene.service, probes[2 * k].handle);
         scene_go(&scene, 50);
         scene_go(&scene, 100);
-        struct tkw_service_report stats = tkw_service_stats(scene.service);
-        assert_int_equal(stats.figures.armed, 21 + 2);
-        assert_int_equal(stats.figures.fired, 4 + 2);
-        assert_int_equal(stats.figures.cancelled, 10);
-        assert_int_equal(stats.figures.handed_back, 0);
-        assert_int_equal(stats.figures.pending, 6 + 1);
-        struct tkw_service_figures figures =
-            tkw_service_counters(scene.service);
-        assert_memory_equal(&stats.figures, &figures, sizeof figures);
+        struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
+        assert_int_equal(stats.armed, 21 + 2);
+        assert_int_equal(stats.fired, 4 + 2);
+        assert_int_equal(stats.cancelled, 10);
+        assert_int_equal(stats.handed_back, 0);
+        assert_int_equal(stats.pending, 6 + 1);
+        assert_int_equal(tkw_service_count(scene.service), 6 + 1);
         scene_close(&scene);
     }
 }
@@ -62,17 +59,16 @@ struct watch {
     uint64_t wrong;
 };
 
-static void watch_rest(void *context, const struct tkw_rest *rest)
+static void watch_rest(void *context, const struct tkw_pending_timer *rest)
 {
     struct watch *watch = context;
-    struct tkw_service_report stats = tkw_service_stats(watch->service);
-    struct tkw_service_figures *figures = &stats.figures;
+    struct tkw_service_stats stats = tkw_service_read_stats(watch->service);
     (void)rest;
-    if (figures->armed != figures->fired + figures->cancelled +
-                              figures->handed_back + figures->pending)
+    if (stats.armed !=
+        stats.fired + stats.cancelled + stats.handed_back + stats.pending)
         watch->wrong++;
-    if (figures->handed_back != watch->seen &&
-        figures->handed_back != watch->seen + 1)
+    if (stats.handed_back != watch->seen &&
+        stats.handed_back != watch->seen + 1)
         watch->wrong++;
     watch->seen++;
 }
@@ -97,7 +93,7 @@ static void close_tells_how_many_were_handed_back(void **state)
                          0);
         assert_int_equal(watch.seen, 28); /* of the first three, one repeats */
         assert_int_equal(watch.wrong, 0);
-        tkw_hand_close(scene.hand);
+        tkw_manual_clock_close(scene.manual);
         account_done(&scene.account);
     }
 }
@@ -117,7 +113,7 @@ static void falls_are_counted(void **state)
         probe_arm(&scene, &near, 190);
         for (uint64_t tick = 0; tick <= 19; tick++)
             scene_go(&scene, tick * 10);
-        assert_int_equal(tkw_service_stats(scene.service).falls, 0);
+        assert_int_equal(tkw_service_read_stats(scene.service).falls, 0);
         scene_close(&scene);
         scene_open(&scene, 0,
                    (struct tkw_service_config){.tick_ns = 10,
@@ -128,16 +124,16 @@ static void falls_are_counted(void **state)
         for (uint64_t tick = 0; tick <= 445; tick++)
             scene_go(&scene, tick * 10);
         assert_int_equal(ran(&probe), 1);
-        assert_int_equal(tkw_service_stats(scene.service).falls, 2);
+        assert_int_equal(tkw_service_read_stats(scene.service).falls, 2);
         scene_close(&scene);
     }
 }
 
 /* Rounded up, by a sixteenth at most. */
-static void assert_about(uint64_t told, uint64_t exact)
+static void assert_about(uint64_t measured, uint64_t exact)
 {
-    assert_true(told >= exact);
-    assert_true(told <= exact + exact / 16 + 1);
+    assert_true(measured >= exact);
+    assert_true(measured <= exact + exact / 16 + 1);
 }
 
 /* Known to be so late: a little more than half by a, up to a little more than
@@ -157,7 +153,7 @@ static void assert_lateness(enum tkw_driver driver, const uint64_t *late)
         sum += late[which];
     }
     assert_int_equal(scene_go(&scene, end), 2000);
-    struct tkw_service_report stats = tkw_service_stats(scene.service);
+    struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
     assert_about(stats.late_p50_ns, late[0]);
     assert_about(stats.late_p90_ns, late[1]);
     assert_about(stats.late_p99_ns, late[2]);
@@ -167,7 +163,7 @@ static void assert_lateness(enum tkw_driver driver, const uint64_t *late)
     scene_close(&scene);
 }
 
-static void how_late_is_told_to_a_sixteenth(void **state)
+static void lateness_is_reported_to_a_sixteenth(void **state)
 {
     (void)state;
     static const uint64_t cases[][5] = {
@@ -196,7 +192,7 @@ static void every_percentile_is_its_own(void **state)
     for (uint64_t late = 1; late <= 2000; late++)
         probe_arm_at(&scene, &probe, 10000 - late);
     assert_int_equal(scene_go(&scene, 10000), 2000);
-    struct tkw_service_report stats = tkw_service_stats(scene.service);
+    struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
     assert_about(stats.late_p50_ns, 1000);
     assert_about(stats.late_p90_ns, 1800);
     assert_about(stats.late_p99_ns, 1980);
@@ -221,7 +217,7 @@ static void what_was_asked_for_is_not_late(void **state)
     for (uint64_t now = 10; now <= 30000; now += 10)
         if (scene_go(&scene, now) != 0)
             sum += now - diary.probe.firing.due_ns;
-    struct tkw_service_report stats = tkw_service_stats(scene.service);
+    struct tkw_service_stats stats = tkw_service_read_stats(scene.service);
     assert_int_equal(stats.late_sum_ns, sum);
     assert_true(stats.late_max_ns < 10);
     scene_close(&scene);
@@ -230,7 +226,7 @@ static void what_was_asked_for_is_not_late(void **state)
 static void take(void *argument, uint64_t ns)
 {
     struct scene *scene = argument;
-    tkw_hand_turn(scene->hand, ns);
+    tkw_manual_clock_advance(scene->manual, ns);
 }
 
 static void quick(void *argument, const struct tkw_firing *firing)
@@ -270,12 +266,13 @@ static void the_slowest_callback_is_known(void **state)
         for (size_t k = 0; k < COUNT_OF(steps); k++) {
             struct tkw_task task = {steps[k].callback, &scene, NULL};
             assert_int_equal(tkw_service_arm(scene.service, NULL, 50, task), 0);
-            tkw_hand_turn(scene.hand, 60); /* a tick more */
+            tkw_manual_clock_advance(scene.manual, 60); /* a tick more */
             if (both[i] == TKW_DRIVER_NONE)
                 assert_int_equal(tkw_service_run(scene.service, 0), 1);
             else
                 scene_rest(&scene);
-            struct tkw_service_report stats = tkw_service_stats(scene.service);
+            struct tkw_service_stats stats =
+                tkw_service_read_stats(scene.service);
             assert_int_equal(stats.slowest_ns, steps[k].slowest_ns);
             assert_true(stats.slowest_callback == steps[k].slowest);
         }
@@ -307,7 +304,7 @@ static void overruns_are_summed_up(void **state)
                              (6000 - 100) / (100 + 20 * k) + 1);
             sum += diaries[k].overruns;
         }
-        assert_int_equal(tkw_service_stats(scene.service).overruns, sum);
+        assert_int_equal(tkw_service_read_stats(scene.service).overruns, sum);
         scene_close(&scene);
     }
 }
@@ -316,10 +313,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(at_first_all_is_zero),
-        cmocka_unit_test(the_figures_are_those_of_counters),
+        cmocka_unit_test(stats_count_each_outcome),
         cmocka_unit_test(close_tells_how_many_were_handed_back),
         cmocka_unit_test(falls_are_counted),
-        cmocka_unit_test(how_late_is_told_to_a_sixteenth),
+        cmocka_unit_test(lateness_is_reported_to_a_sixteenth),
         cmocka_unit_test(every_percentile_is_its_own),
         cmocka_unit_test(what_was_asked_for_is_not_late),
         cmocka_unit_test(the_slowest_callback_is_known),

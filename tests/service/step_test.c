@@ -38,7 +38,7 @@ static void a_monotonic_clock_that_steps_back_stands_still(void **state)
         probe_arm(&scene, &seen, 1000);
         assert_int_equal(scene_go(&scene, 2000), 1);
         assert_int_equal(tkw_service_now(scene.service), 2000);
-        assert_int_equal(tkw_service_counters(scene.service).steps_back, 0);
+        assert_int_equal(tkw_service_read_stats(scene.service).steps_back, 0);
         assert_int_equal(atomic_load(&journal.lines), 0);
         assert_int_equal(scene_go(&scene, 500), 0);
         assert_int_equal(tkw_service_now(scene.service), 2000);
@@ -54,7 +54,7 @@ static void a_monotonic_clock_that_steps_back_stands_still(void **state)
         assert_int_equal(ran(&new), 1);
         assert_int_equal(scene_go(&scene, 2099), 0);
         assert_int_equal(scene_go(&scene, 2100), 1);
-        assert_true(tkw_service_counters(scene.service).steps_back >= 1);
+        assert_true(tkw_service_read_stats(scene.service).steps_back >= 1);
         assert_true(atomic_load(&journal.lines) >= 1);
         assert_false(atomic_load(&journal.was_empty));
         scene_close(&scene);
@@ -63,7 +63,7 @@ static void a_monotonic_clock_that_steps_back_stands_still(void **state)
 
 /* Whoever was told a time is not told an earlier one, though the driver slept
    and did not see it. */
-static void what_was_told_of_a_monotonic_clock_stands(void **state)
+static void a_time_of_a_monotonic_clock_stands(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(both); i++) {
@@ -71,9 +71,9 @@ static void what_was_told_of_a_monotonic_clock_stands(void **state)
         struct probe probe = {0};
         scene_open_tens(&scene, 1000, both[i]);
         scene_rest(&scene);
-        tkw_hand_set(scene.hand, 2000);
+        tkw_manual_clock_set(scene.manual, 2000);
         assert_int_equal(tkw_service_now(scene.service), 2000);
-        tkw_hand_set(scene.hand, 500);
+        tkw_manual_clock_set(scene.manual, 500);
         assert_int_equal(tkw_service_now(scene.service), 2000);
         probe_arm(&scene, &probe, 50);
         assert_int_equal(scene_go(&scene, 2049), 0);
@@ -89,14 +89,14 @@ static void steps_back_are_counted(void **state)
     struct scene scene;
     scene_open_tens(&scene, 1000, TKW_DRIVER_NONE);
     for (uint64_t i = 1; i <= 5; i++) {
-        uint64_t before = tkw_service_counters(scene.service).steps_back;
+        uint64_t before = tkw_service_read_stats(scene.service).steps_back;
         scene_go(&scene, 1000 + 1000 * i);
         tkw_service_now(scene.service);
-        assert_int_equal(tkw_service_counters(scene.service).steps_back,
+        assert_int_equal(tkw_service_read_stats(scene.service).steps_back,
                          before);
         scene_go(&scene, 100);
         tkw_service_now(scene.service);
-        assert_true(tkw_service_counters(scene.service).steps_back > before);
+        assert_true(tkw_service_read_stats(scene.service).steps_back > before);
     }
     scene_close(&scene);
 }
@@ -227,7 +227,7 @@ static void what_was_due_waits_again_when_a_wall_clock_is_set_back(void **state)
     scene_open_tens_wall(&scene, 1000, TKW_DRIVER_NONE);
     probe_arm_at(&scene, &first, 1100);
     probe_arm_at(&scene, &second, 1100);
-    tkw_hand_set(scene.hand, 1100);
+    tkw_manual_clock_set(scene.manual, 1100);
     assert_int_equal(tkw_service_run(scene.service, 1), 1);
     assert_int_equal(scene_go(&scene, 500), 0);
     assert_state(&scene, second.handle, TKW_PENDING);
@@ -243,7 +243,7 @@ static void what_was_due_waits_again_when_a_wall_clock_is_set_back(void **state)
 static void set_back_and_arm_again(struct probe *probe)
 {
     if (ran(probe) == 0)
-        tkw_hand_set(probe->scene->hand, 500);
+        tkw_manual_clock_set(probe->scene->manual, 500);
     probe->answer =
         tkw_service_rearm(probe->scene->service, probe->firing.handle, 100);
 }
@@ -261,7 +261,7 @@ static void a_clock_set_back_by_a_callback_is_seen_by_the_next(void **state)
         for (size_t k = 0; k < COUNT_OF(others); k++)
             probe_arm_at(&scene, &others[k], 1100 + k % 2 * 10);
         assert_int_equal(scene_go(&scene, 1150), 1);
-        assert_int_equal(tkw_hand_now(scene.hand), 500);
+        assert_int_equal(tkw_manual_clock_now(scene.manual), 500);
         assert_int_equal(scene_go(&scene, 599), 0);
         assert_int_equal(scene_go(&scene, 609), 1); /* ticks begin elsewhere */
         assert_int_equal(tkw_service_cancel(scene.service, first.handle), 1);
@@ -276,7 +276,7 @@ static void a_clock_set_back_by_a_callback_is_seen_by_the_next(void **state)
 /* act(): set the clock back to `delay_ns`. */
 static void set_back(struct probe *probe)
 {
-    tkw_hand_set(probe->scene->hand, probe->delay_ns);
+    tkw_manual_clock_set(probe->scene->manual, probe->delay_ns);
 }
 
 /* A step back over nothing that is due, as of a clock that jitters, holds
@@ -291,7 +291,7 @@ static void what_is_due_after_a_step_back_runs_at_once(void **state)
     probe_arm_at(&scene, &first, 1100);
     for (size_t k = 0; k < COUNT_OF(others); k++)
         probe_arm_at(&scene, &others[k], 1100 + k % 2 * 10);
-    tkw_hand_set(scene.hand, 1150);
+    tkw_manual_clock_set(scene.manual, 1150);
     assert_int_equal(tkw_service_run(scene.service, 0), 1 + COUNT_OF(others));
     scene_close(&scene);
 }
@@ -325,7 +325,7 @@ static int refuse_once(void *context, const struct tkw_job *job)
 {
     struct refusal *refusal = context;
     if (refusal->asked++ == 0) {
-        tkw_hand_set(refusal->scene->hand, 500);
+        tkw_manual_clock_set(refusal->scene->manual, 500);
         return -1;
     }
     tkw_job_run(job);
@@ -363,9 +363,9 @@ static void what_was_refused_is_not_slept_over(void **state)
     scene_close(&scene);
 }
 
-/* A shard that is far behind is left as it is; its timers wait for their time
-   to come again. */
-static void what_is_on_its_way_waits_for_the_next_pass(void **state)
+/* The clock is set back while a shard is far behind: its timers may be handed
+   to workers, but wait for their time to come again. */
+static void a_shard_that_is_behind_runs_nothing_early(void **state)
 {
     (void)state;
     enum { MANY = 20000, FAR = 30000000 };
@@ -383,8 +383,8 @@ static void what_is_on_its_way_waits_for_the_next_pass(void **state)
         assert_int_equal(tkw_service_arm_plan(scene.service, NULL, &plan), 0);
     }
     probe_arm_at(&scene, &probe, 1100);
-    tkw_hand_set(scene.hand, FAR);
-    assert_int_equal(tkw_service_run(scene.service, 0), 0);
+    tkw_manual_clock_set(scene.manual, FAR);
+    assert_true(tkw_service_run(scene.service, 0) >= 0);
     assert_int_equal(refusal.asked, 1);
     for (size_t i = 0; i < MANY; i++)
         assert_int_equal(ran(&slow[i]), 0);
@@ -396,8 +396,8 @@ static void what_is_on_its_way_waits_for_the_next_pass(void **state)
     scene_close(&scene);
 }
 
-/* Workers are handed what is due by the clock as it is then. */
-static void a_clock_set_back_meanwhile_hands_nothing_over(void **state)
+/* A timer that is handed over after the clock was set back does not run. */
+static void a_job_that_is_no_longer_due_does_not_run(void **state)
 {
     (void)state;
     struct scene scene;
@@ -409,14 +409,54 @@ static void a_clock_set_back_meanwhile_hands_nothing_over(void **state)
                                                 .submit = run_at_once});
     probe_arm_at(&scene, &first, 1100);
     probe_arm_at(&scene, &second, 1110);
-    tkw_hand_set(scene.hand, 1150);
-    assert_int_equal(tkw_service_run(scene.service, 0), 1);
+    tkw_manual_clock_set(scene.manual, 1150);
+    assert_int_equal(tkw_service_run(scene.service, 0), 2); /* handed over */
     assert_int_equal(tkw_service_run(scene.service, 0), 0);
     assert_int_equal(ran(&second), 0);
     assert_int_equal(tkw_service_cancel(scene.service, first.handle), 1);
     assert_int_equal(scene_go(&scene, 1109), 0);
     assert_int_equal(scene_go(&scene, 1129), 1);
     scene_close(&scene);
+}
+
+static int keep_job(void *context, const struct tkw_job *job)
+{
+    *(struct tkw_job *)context = *job;
+    return 0;
+}
+
+/* The clock is set back, and a job cancelled, while submit() has it: running it
+   does not put it back into the pool. */
+static void a_cancelled_job_stays_cancelled_after_a_step_back(void **state)
+{
+    (void)state;
+    for (unsigned is_cancelled = 0; is_cancelled < 2; is_cancelled++) {
+        struct scene scene;
+        struct tkw_job job;
+        struct probe probe = {0};
+        scene_open_wall(&scene, 1000,
+                        (struct tkw_service_config){.tick_ns = 10,
+                                                    .shards = 1,
+                                                    .driver = TKW_DRIVER_NONE,
+                                                    .submit = keep_job,
+                                                    .submit_context = &job});
+        probe_arm_at(&scene, &probe, 1100);
+        tkw_manual_clock_set(scene.manual, 1100);
+        assert_int_equal(tkw_service_run(scene.service, 0), 1);
+        tkw_manual_clock_set(scene.manual, 1050);
+        if (is_cancelled)
+            tkw_service_cancel(scene.service, probe.handle);
+        assert_false(tkw_job_run(&job));
+        assert_state(&scene, probe.handle,
+                     is_cancelled ? TKW_CANCELLED : TKW_PENDING);
+        assert_int_equal(tkw_service_run(scene.service, 0), 0);
+        tkw_manual_clock_set(scene.manual, 1100);
+        assert_int_equal(tkw_service_run(scene.service, 0), !is_cancelled);
+        if (!is_cancelled)
+            assert_true(tkw_job_run(&job));
+        assert_int_equal(ran(&probe), !is_cancelled);
+        scene_close(&scene);
+    }
 }
 
 /* Armed after the clock was set back, before the driver has seen that it was:
@@ -431,7 +471,7 @@ static void arming_before_the_step_is_seen_is_on_time(void **state)
         probe_arm_at(&scene, &seen, 9000);
         probe_arm_at(&scene, &old, 9500);
         assert_int_equal(scene_go(&scene, 9000), 1);
-        tkw_hand_set(scene.hand, 500);
+        tkw_manual_clock_set(scene.manual, 500);
         probe_arm(&scene, &after, 100);
         probe_arm_at(&scene, &at, 8000);
         assert_int_equal(scene_go(&scene, 599), 0);
@@ -491,7 +531,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_monotonic_clock_that_steps_back_stands_still),
-        cmocka_unit_test(what_was_told_of_a_monotonic_clock_stands),
+        cmocka_unit_test(a_time_of_a_monotonic_clock_stands),
         cmocka_unit_test(steps_back_are_counted),
         cmocka_unit_test(a_step_back_needs_no_log),
         cmocka_unit_test(timers_follow_a_wall_clock_that_is_set_back),
@@ -503,8 +543,9 @@ int main(void)
         cmocka_unit_test(what_is_due_after_a_step_back_runs_at_once),
         cmocka_unit_test(what_a_budget_left_is_not_slept_over),
         cmocka_unit_test(what_was_refused_is_not_slept_over),
-        cmocka_unit_test(what_is_on_its_way_waits_for_the_next_pass),
-        cmocka_unit_test(a_clock_set_back_meanwhile_hands_nothing_over),
+        cmocka_unit_test(a_shard_that_is_behind_runs_nothing_early),
+        cmocka_unit_test(a_job_that_is_no_longer_due_does_not_run),
+        cmocka_unit_test(a_cancelled_job_stays_cancelled_after_a_step_back),
         cmocka_unit_test(arming_before_the_step_is_seen_is_on_time),
         cmocka_unit_test(moves_and_cancels_survive_a_wall_clock_set_back),
         cmocka_unit_test(next_is_now_on_a_wall_clock_set_back_to_0),

@@ -19,7 +19,7 @@ static void an_unused_service_stops_any_number_of_times(void **state)
         scene_close(&scene);
         scene_open_tens(&scene, 1000, both[i]);
         assert_int_equal(tkw_service_close(scene.service, NULL, NULL), 0);
-        tkw_hand_close(scene.hand);
+        tkw_manual_clock_close(scene.manual);
         account_done(&scene.account);
     }
 }
@@ -52,7 +52,7 @@ static void after_stop_arming_and_moving_are_refused(void **state)
                          -ESHUTDOWN);
         assert_state(&scene, probe.handle, TKW_PENDING);
         assert_int_equal(tkw_service_count(service), 1);
-        assert_int_equal(tkw_service_counters(service).armed, 1);
+        assert_int_equal(tkw_service_read_stats(service).armed, 1);
         scene_close(&scene);
         assert_int_equal(dropped(&probe), 1);
         assert_int_equal(dropped(&refused), 0);
@@ -71,7 +71,7 @@ static void after_stop_nothing_starts_and_cancel_works(void **state)
         probe_arm(&scene, &stopped, 100);
         probe_arm(&scene, &synced, 100);
         tkw_service_stop(scene.service);
-        tkw_hand_set(scene.hand, HOUR);
+        tkw_manual_clock_set(scene.manual, HOUR);
         if (both[i] == TKW_DRIVER_NONE)
             assert_int_equal(tkw_service_run(scene.service, 0), 0);
         have_patience();
@@ -109,7 +109,7 @@ static void stop_from_a_callback_returns_and_is_the_last(void **state)
         scene_open_tens(&scene, 1000, both[i]);
         probe_arm(&scene, &last, 100);
         probe_arm(&scene, &next, 100);
-        tkw_hand_set(scene.hand, 1100);
+        tkw_manual_clock_set(scene.manual, 1100);
         if (both[i] == TKW_DRIVER_NONE)
             assert_int_equal(tkw_service_run(scene.service, 0), 1);
         while (ran(&last) == 0)
@@ -132,7 +132,7 @@ struct stopper {
     atomic_bool returned;
 };
 
-static void *stop_and_look(void *argument)
+static void *stop_and_note(void *argument)
 {
     struct stopper *stopper = argument;
     tkw_service_stop(stopper->scene->service);
@@ -156,7 +156,7 @@ static void stop_waits_for_the_running_callback(void **state)
     struct stopper stoppers[2] = {{.scene = &scene, .gate = &gate},
                                   {.scene = &scene, .gate = &gate}};
     for (size_t i = 0; i < 2; i++)
-        threads[i] = thread_start(stop_and_look, &stoppers[i]);
+        threads[i] = thread_start(stop_and_note, &stoppers[i]);
     /* Moving it is refused from when stop has begun. */
     while (tkw_service_rearm(scene.service, next.handle, 0) == 1)
         have_patience();
@@ -197,7 +197,7 @@ static void stop_waits_for_a_pass_in_another_thread(void **state)
     probe_arm(&scene, &next, 0);
     pthread_t runner = thread_start(run_pass, &scene);
     gate_await(&gate);
-    pthread_t thread = thread_start(stop_and_look, &stopper);
+    pthread_t thread = thread_start(stop_and_note, &stopper);
     while (tkw_service_rearm(scene.service, next.handle, 0) == 1)
         have_patience();
     assert_false(atomic_load(&stopper.returned));
@@ -246,10 +246,10 @@ static void stop_while_others_arm_loses_nothing(void **state)
         threads[i] = thread_start(arm_until_refused, &armers[i]);
     }
     while (atomic_load(&scene.turns) < 100)
-        tkw_hand_turn(scene.hand, 1);
+        tkw_manual_clock_advance(scene.manual, 1);
     tkw_service_stop(scene.service);
     unsigned turns = atomic_load(&scene.turns);
-    tkw_hand_turn(scene.hand, HOUR);
+    tkw_manual_clock_advance(scene.manual, HOUR);
     for (size_t i = 0; i < 3; i++) {
         thread_join(threads[i]);
         assert_int_equal(armers[i].last, -ESHUTDOWN);

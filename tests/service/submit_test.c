@@ -188,7 +188,7 @@ static void what_is_returned_is_submitted_again_a_tick_later(void **state)
     assert_int_equal(tkw_service_cancel(scene.service, victim.handle), 1);
     scene_go(&scene, 5000);
     assert_int_equal(tray_count(&tray), 0);
-    assert_int_equal(tkw_service_counters(scene.service).armed, 2);
+    assert_int_equal(tkw_service_read_stats(scene.service).armed, 2);
     scene_close(&scene);
     assert_int_equal(dropped(&victim), 1);
 }

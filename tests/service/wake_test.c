@@ -44,10 +44,10 @@ static void witness_wake(void *context)
 static void open_witnessed(struct scene *scene, struct witness *witness,
                            unsigned spurious, uint32_t shards)
 {
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     memset(witness, 0, sizeof *witness);
-    assert_int_equal(tkw_hand_open(&hand, 0), 0);
-    witness->inner = tkw_hand_clock(hand);
+    assert_int_equal(tkw_manual_clock_open(&manual, 0), 0);
+    witness->inner = tkw_manual_clock_source(manual);
     witness->clock = (struct tkw_clock){.now = witness_now,
                                         .wait_until = witness_wait,
                                         .wake = witness_wake,
@@ -56,20 +56,20 @@ static void open_witnessed(struct scene *scene, struct witness *witness,
     scene_open(scene, 0,
                (struct tkw_service_config){.clock = &witness->clock,
                                            .shards = shards});
-    scene->hand = hand;
+    scene->manual = manual;
     scene_rest(scene);
 }
 
 static uint64_t calls(struct scene *scene)
 {
     scene_rest(scene);
-    return tkw_service_counters(scene->service).woken;
+    return tkw_service_read_stats(scene->service).woken;
 }
 
 static uint64_t wakeups(struct scene *scene)
 {
     scene_rest(scene);
-    return tkw_service_counters(scene->service).wakeups;
+    return tkw_service_read_stats(scene->service).wakeups;
 }
 
 /* L14.  A new earliest wakes the sleeper, no other arming does. */
@@ -200,7 +200,7 @@ static void nothing_pending_wakes_nobody(void **state)
         scene_go(&scene, i * HOUR);
     assert_int_equal(wakeups(&scene), before);
     assert_int_equal(atomic_load(&witness.until), UINT64_MAX);
-    assert_int_equal(tkw_service_counters(scene.service).steps_back, 0);
+    assert_int_equal(tkw_service_read_stats(scene.service).steps_back, 0);
     scene_close(&scene);
 }
 
@@ -315,10 +315,10 @@ static void without_a_driver_the_clock_is_woken_for_a_new_earliest(void **state)
     (void)state;
     struct scene scene;
     struct witness witness = {0};
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     struct probe probe = {0};
-    assert_int_equal(tkw_hand_open(&hand, 0), 0);
-    witness.inner = tkw_hand_clock(hand);
+    assert_int_equal(tkw_manual_clock_open(&manual, 0), 0);
+    witness.inner = tkw_manual_clock_source(manual);
     witness.clock = (struct tkw_clock){.now = witness_now,
                                        .wait_until = witness_wait,
                                        .wake = witness_wake,
@@ -326,13 +326,13 @@ static void without_a_driver_the_clock_is_woken_for_a_new_earliest(void **state)
     scene_open(&scene, 0,
                (struct tkw_service_config){.clock = &witness.clock,
                                            .driver = TKW_DRIVER_NONE});
-    scene.hand = hand;
+    scene.manual = manual;
     probe_arm(&scene, &probe, HOUR);
-    assert_int_equal(tkw_service_counters(scene.service).woken, 1);
+    assert_int_equal(tkw_service_read_stats(scene.service).woken, 1);
     probe_arm(&scene, &probe, 2 * HOUR);
-    assert_int_equal(tkw_service_counters(scene.service).woken, 1);
+    assert_int_equal(tkw_service_read_stats(scene.service).woken, 1);
     probe_arm(&scene, &probe, HOUR / 2);
-    assert_int_equal(tkw_service_counters(scene.service).woken, 2);
+    assert_int_equal(tkw_service_read_stats(scene.service).woken, 2);
     assert_true(tkw_service_next(scene.service) <= HOUR / 2);
     assert_int_equal(scene_go(&scene, HOUR), 2);
     assert_int_equal(atomic_load(&witness.waits), 0);

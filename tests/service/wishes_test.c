@@ -35,7 +35,7 @@ static void memory_can_be_freed_after_cancel_sync(void **state)
         assert_non_null(connection);
         assert_int_equal(tkw_service_arm(scene.service, &handle, i % 3, task),
                          0);
-        tkw_hand_turn(scene.hand, 1);
+        tkw_manual_clock_advance(scene.manual, 1);
         int answer = tkw_service_cancel_sync(scene.service, handle);
         assert_true(answer == 0 || answer == 1);
         free(connection);
@@ -45,7 +45,7 @@ static void memory_can_be_freed_after_cancel_sync(void **state)
 }
 
 /* Netty 2541: a cancelled timer is let go at once, not when its time comes. */
-static void cancel_lets_go_at_once(void **state)
+static void cancel_drops_at_once(void **state)
 {
     (void)state;
     struct scene scene;
@@ -93,7 +93,7 @@ struct exact {
     atomic_uint early;
 };
 
-static void look_at_the_clock(void *argument, const struct tkw_firing *firing)
+static void compare_clock(void *argument, const struct tkw_firing *firing)
 {
     struct exact *exact = argument;
     struct timespec now;
@@ -117,7 +117,7 @@ static void below_a_millisecond_and_never_early(void **state)
     sem_init(&exact.done, 0, 0);
     assert_int_equal(tkw_service_open(&service, &config), 0);
     for (uint64_t i = 0; i < 500; i++) {
-        struct tkw_task task = {look_at_the_clock, &exact, NULL};
+        struct tkw_task task = {compare_clock, &exact, NULL};
         assert_int_equal(
             tkw_service_arm(service, NULL, i * 61 * TKW_MICROSECOND + i, task),
             0);
@@ -158,7 +158,7 @@ static void nothing_leaks_after_stop(void **state)
         scene_open_tens(&scene, 0, both[i]);
         for (size_t k = 0; k < COUNT_OF(probes); k++)
             probe_arm(&scene, &probes[k], 10 * k);
-        tkw_hand_turn(scene.hand, 5000);
+        tkw_manual_clock_advance(scene.manual, 5000);
         tkw_service_stop(scene.service);
         scene_close(&scene); /* which looks at the account */
         for (size_t k = 0; k < COUNT_OF(probes); k++)
@@ -216,7 +216,7 @@ static void one_can_see_how_many_what_is_next_and_how_late(void **state)
     assert_true(tkw_service_next(scene.service) <= 300);
     assert_int_equal(scene_go(&scene, 450), 1);
     assert_int_equal(first.firing.now_ns - first.firing.due_ns, 150);
-    assert_int_equal(tkw_service_counters(scene.service).fired, 1);
+    assert_int_equal(tkw_service_read_stats(scene.service).fired, 1);
     assert_true(tkw_service_next(scene.service) <= 900);
     assert_true(tkw_service_next(scene.service) > 450);
     scene_close(&scene);
@@ -226,7 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_can_be_freed_after_cancel_sync),
-        cmocka_unit_test(cancel_lets_go_at_once),
+        cmocka_unit_test(cancel_drops_at_once),
         cmocka_unit_test(a_period_does_not_drift),
         cmocka_unit_test(below_a_millisecond_and_never_early),
         cmocka_unit_test(a_service_has_one_thread),

@@ -132,7 +132,7 @@ static void what_is_armed_again_for_now_goes_behind(void **state)
     assert_int_equal(probes[1].place, 5);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(ran(&probes[i]), 1);
-    assert_int_equal(tkw_service_counters(scene.service).armed, 6);
+    assert_int_equal(tkw_service_read_stats(scene.service).armed, 6);
     scene_close(&scene);
     gate_done(&gate);
 }
@@ -354,7 +354,7 @@ static void a_budget_bounds_what_is_handed_over(void **state)
     scene_open(&scene, 1000, config);
     for (size_t i = 0; i < COUNT_OF(probes); i++)
         probe_arm(&scene, &probes[i], 10);
-    tkw_hand_set(scene.hand, 1010);
+    tkw_manual_clock_set(scene.manual, 1010);
     assert_int_equal(tkw_service_run(scene.service, 4), 4);
     probe_await(&probes[3], 1);
     assert_int_equal(ran(&probes[4]), 0);

@@ -17,14 +17,14 @@ static void cancel_self(struct probe *probe, tkw_handle handle)
     int answer = tkw_service_cancel(probe->scene->service, handle);
     DEMAND(answer == -EBUSY, "%s: timer %" PRIu32 " cancels itself: %d",
            kind_name(probe->scene->kind), probe->number, answer);
-    probe_heard_cancel(probe, false, answer);
+    probe_note_cancel(probe, false, answer);
     /* This call has begun: no other may. */
     atomic_store(&probe->calls_max, atomic_load(&probe->started));
     atomic_store(&probe->has_ended_itself, true);
 }
 
 /* What cannot be, from in here. */
-static void ask_for_errors(struct probe *probe, tkw_handle handle)
+static void expect_errors(struct probe *probe, tkw_handle handle)
 {
     struct scene *scene = probe->scene;
     int answer = tkw_service_cancel_sync(scene->service, handle);
@@ -94,7 +94,7 @@ static void act_once(struct probe *probe, tkw_handle handle,
         break;
     case 7:
         at(probe, "asking for errors");
-        ask_for_errors(probe, handle);
+        expect_errors(probe, handle);
         break;
     case 8:
         at(probe, "in cancel_many");

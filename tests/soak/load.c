@@ -52,8 +52,8 @@ static void operate(struct loader *loader, struct scene *scene)
         station_at(station, "query");
         op_query(scene, random);
     } else {
-        station_at(station, "figures");
-        op_figures(scene, random);
+        station_at(station, "stats");
+        op_read_stats(scene, random);
     }
     tally_add(&tally.operations, 1);
 }

@@ -25,6 +25,8 @@
 #include "load.h"
 #include "pauses.h"
 
+#include "../support/figures.h"
+
 enum {
     THREADS_MAX = 64,
     ROOM = 8192,       /* timers of a service in a round */
@@ -82,7 +84,7 @@ static uint64_t pending_now(void)
     return sum;
 }
 
-static void tell_minute(void)
+static void print_minute(void)
 {
     uint64_t minutes = elapsed_ns() / (60 * TKW_SECOND);
     if (minutes == run.minutes)
@@ -99,7 +101,7 @@ static void tell_minute(void)
 }
 
 /* For the watchdog: callbacks that do not return. */
-static void tell_callbacks(void)
+static void print_running(void)
 {
     for (unsigned i = 0; i < KIND_COUNT; i++) {
         struct scene *scene = &run.scenes[i];
@@ -166,7 +168,7 @@ static bool do_a_round(void)
     atomic_store(&run.field.is_resting, false);
     wait_at_gate("starting a round");
     work_a_round();
-    tell_minute();
+    print_minute();
     atomic_store(&run.field.is_resting, true);
     wait_at_gate("ending a round");
 
@@ -202,7 +204,7 @@ static void start(void)
         station_at(&run.stations[i], "starting");
     }
     watch_start(run.stations, options->threads + 1, options->seed,
-                tell_callbacks);
+                print_running);
     for (unsigned i = 0; i < options->threads; i++)
         loader_start(&run.loaders[i], &run.field, &run.stations[i],
                      random_next(&run.random));
@@ -218,40 +220,62 @@ static void finish(void)
     pauses_stop();
 }
 
-static void tell_line(const char *name, uint64_t value)
+static void print_line(const char *name, uint64_t value)
 {
     printf("%-28s %14" PRIu64 "\n", name, value);
 }
 
-static void tell_table(uint64_t memory_late)
+static void print_table(uint64_t memory_late)
 {
-    tell_line("seconds", elapsed_ns() / TKW_SECOND);
-    tell_line("rounds", run.rounds);
-    tell_line("services opened, closed", atomic_load(&tally.openings));
-    tell_line("  stopped while in use", atomic_load(&tally.stops));
-    tell_line("operations", atomic_load(&tally.operations));
-    tell_line("timers armed", atomic_load(&tally.armed));
-    tell_line("  refused: limit", atomic_load(&tally.refused_limit));
-    tell_line("  refused: no memory", atomic_load(&tally.refused_memory));
-    tell_line("  refused: stopped", atomic_load(&tally.refused_stopped));
-    tell_line("callbacks", atomic_load(&tally.callbacks));
-    tell_line("  inside of another", atomic_load(&tally.nested));
-    tell_line("  slow", atomic_load(&tally.slow));
-    tell_line("moved", atomic_load(&tally.moved));
-    tell_line("cancelled", atomic_load(&tally.cancelled));
-    tell_line("  by owner", atomic_load(&tally.by_owner));
-    tell_line("  while running", atomic_load(&tally.caught_running));
-    tell_line("handed back", atomic_load(&tally.handed_back));
-    tell_line("dropped", atomic_load(&tally.dropped));
-    tell_line("jobs refused", atomic_load(&tally.jobs_refused));
-    tell_line("  returned", atomic_load(&tally.jobs_returned));
-    tell_line("steps of the clocks", atomic_load(&tally.steps));
-    tell_line("  steps back logged", atomic_load(&tally.logged));
-    tell_line("pauses", pauses_count());
-    tell_line("  ms altogether", pauses_ns() / TKW_MILLISECOND);
-    tell_line("latest, us", atomic_load(&tally.late_max_ns) / TKW_MICROSECOND);
-    tell_line("memory after a tenth, KiB", run.memory_early);
-    tell_line("  at the end", memory_late);
+    print_line("seconds", elapsed_ns() / TKW_SECOND);
+    print_line("rounds", run.rounds);
+    print_line("services opened, closed", atomic_load(&tally.openings));
+    print_line("  stopped while in use", atomic_load(&tally.stops));
+    print_line("operations", atomic_load(&tally.operations));
+    print_line("timers armed", atomic_load(&tally.armed));
+    print_line("  refused: limit", atomic_load(&tally.refused_limit));
+    print_line("  refused: no memory", atomic_load(&tally.refused_memory));
+    print_line("  refused: stopped", atomic_load(&tally.refused_stopped));
+    print_line("callbacks", atomic_load(&tally.callbacks));
+    print_line("  inside of another", atomic_load(&tally.nested));
+    print_line("  slow", atomic_load(&tally.slow));
+    print_line("moved", atomic_load(&tally.moved));
+    print_line("cancelled", atomic_load(&tally.cancelled));
+    print_line("  by owner", atomic_load(&tally.by_owner));
+    print_line("  while running", atomic_load(&tally.caught_running));
+    print_line("handed back", atomic_load(&tally.handed_back));
+    print_line("dropped", atomic_load(&tally.dropped));
+    print_line("jobs refused", atomic_load(&tally.jobs_refused));
+    print_line("  returned", atomic_load(&tally.jobs_returned));
+    print_line("steps of the clocks", atomic_load(&tally.steps));
+    print_line("  steps back logged", atomic_load(&tally.logged));
+    print_line("pauses", pauses_count());
+    print_line("  ms altogether", pauses_ns() / TKW_MILLISECOND);
+    print_line("latest, us", atomic_load(&tally.late_max_ns) / TKW_MICROSECOND);
+    print_line("memory after a tenth, KiB", run.memory_early);
+    print_line("  at the end", memory_late);
+}
+
+static void write_figures(uint64_t memory_late)
+{
+    figures_begin("soak");
+    figures_count("seconds", elapsed_ns() / TKW_SECOND);
+    figures_count("threads", run.options.threads);
+    figures_count("operations", atomic_load(&tally.operations));
+    figures_count("timers armed", atomic_load(&tally.armed));
+    figures_count("callbacks", atomic_load(&tally.callbacks));
+    figures_count("timers cancelled", atomic_load(&tally.cancelled));
+    figures_count("timers handed back", atomic_load(&tally.handed_back));
+    figures_count("services opened and closed", atomic_load(&tally.openings));
+    figures_count("clock steps", atomic_load(&tally.steps));
+    figures_count("pauses", pauses_count());
+    figures_count("ms in pauses", pauses_ns() / TKW_MILLISECOND);
+    figures_count("us late at most",
+                  atomic_load(&tally.late_max_ns) / TKW_MICROSECOND);
+    figures_count("KiB resident after a tenth", run.memory_early);
+    figures_count("KiB resident at the end", memory_late);
+    figures_seed(run.options.seed);
+    figures_end();
 }
 
 static int usage(void)
@@ -315,12 +339,12 @@ int main(int argc, char **argv)
     finish();
 
     uint64_t memory_late = memory_now();
-    tell_table(memory_late);
+    print_table(memory_late);
     DEMAND(SOAK_IS_SANITIZED || memory_late <= run.memory_early + GROWTH_MAX,
            "memory has grown from %" PRIu64 " to %" PRIu64 " KiB",
            run.memory_early, memory_late);
     for (unsigned i = 0; i < KIND_COUNT; i++)
         scene_done(&run.scenes[i]);
-    printf("soak: fine\n");
+    write_figures(memory_late);
     return 0;
 }

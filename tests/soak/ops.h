@@ -27,7 +27,7 @@ void op_cancel_owner(struct scene *scene, struct random *random,
                      struct probe *self);
 void op_stale(struct scene *scene, struct random *random);
 void op_query(struct scene *scene, struct random *random);
-void op_figures(struct scene *scene, struct random *random);
+void op_read_stats(struct scene *scene, struct random *random);
 void op_stop(struct scene *scene, bool is_in_callback);
 
 #endif

@@ -141,8 +141,8 @@ static uint64_t add(uint64_t a, uint64_t b)
 }
 
 /* After the call: it was armed. */
-static void heard_armed(struct probe *probe, const struct tkw_plan *plan,
-                        tkw_handle handle)
+static void note_armed(struct probe *probe, const struct tkw_plan *plan,
+                       tkw_handle handle)
 {
     struct scene *scene = probe->scene;
     DEMAND(handle != 0, "a handle of 0");
@@ -157,7 +157,7 @@ static void heard_armed(struct probe *probe, const struct tkw_plan *plan,
 }
 
 /* After the call: it was not.  Is there a reason? */
-static void heard_refusal(struct probe *probe, int answer)
+static void note_refusal(struct probe *probe, int answer)
 {
     struct scene *scene = probe->scene;
     if (answer == -ESHUTDOWN && atomic_load(&scene->is_stopping))
@@ -205,9 +205,9 @@ void op_arm(struct scene *scene, struct random *random)
     int answer = arm(scene, &handle, &plan);
     DEMAND(!had_stopped || answer != 0, "armed after stop has returned");
     if (answer == 0)
-        heard_armed(probe, &plan, handle);
+        note_armed(probe, &plan, handle);
     else
-        heard_refusal(probe, answer);
+        note_refusal(probe, answer);
 }
 
 /* Arm so many.  Returns how many were, from the first on. */
@@ -224,9 +224,9 @@ static unsigned arm_many(struct probe *probes, const struct tkw_plan *plans,
     DEMAND(!had_stopped || answer < 0, "armed after stop has returned");
     unsigned armed = answer > 0 ? (unsigned)answer : 0;
     for (unsigned i = 0; i < armed; i++)
-        heard_armed(&probes[i], &plans[i], handles[i]);
+        note_armed(&probes[i], &plans[i], handles[i]);
     if (answer < 0)
-        heard_refusal(&probes[0], (int)answer);
+        note_refusal(&probes[0], (int)answer);
     /* Of the others it is not known why. */
     for (unsigned i = answer < 0 ? 1 : armed; i < count; i++)
         if (probes[i].repeats)

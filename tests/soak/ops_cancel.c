@@ -33,7 +33,7 @@ void op_cancel(struct scene *scene, struct random *random)
     bool was_over = atomic_load(&probe->is_over);
     int answer =
         tkw_service_cancel(scene->service, atomic_load(&probe->handle));
-    probe_heard_cancel(probe, was_over, answer);
+    probe_note_cancel(probe, was_over, answer);
 }
 
 /*
@@ -54,7 +54,7 @@ void op_cancel_sync(struct scene *scene, struct random *random,
     bool was_over = atomic_load(&probe->is_over);
     int answer =
         tkw_service_cancel_sync(scene->service, atomic_load(&probe->handle));
-    probe_heard_sync(probe, was_over, answer);
+    probe_note_sync(probe, was_over, answer);
 }
 
 void op_cancel_many(struct scene *scene, struct random *random)
@@ -75,7 +75,7 @@ void op_cancel_many(struct scene *scene, struct random *random)
     size_t stopped =
         tkw_service_cancel_many(scene->service, handles, count, answers);
     for (unsigned i = 0; i < count; i++) {
-        probe_heard_cancel(probes[i], was_over[i], answers[i]);
+        probe_note_cancel(probes[i], was_over[i], answers[i]);
         stopped -= answers[i] == 1;
     }
     DEMAND(stopped == 0, "cancel_many does not say how many it stopped");
@@ -141,7 +141,7 @@ void op_query(struct scene *scene, struct random *random)
            kind_name(scene->kind), (int)state, probe->number);
 }
 
-static void ask_for_text(struct tkw_service *service)
+static void check_prometheus(struct tkw_service *service)
 {
     char text[TEXT];
     size_t length =
@@ -151,18 +151,18 @@ static void ask_for_text(struct tkw_service *service)
            "a text of %zu is said to be of %zu", shown, length);
 }
 
-void op_figures(struct scene *scene, struct random *random)
+void op_read_stats(struct scene *scene, struct random *random)
 {
     struct tkw_service *service = scene->service;
     switch (random_below(random, 5)) {
     case 0:
-        (void)tkw_service_counters(service);
+        (void)tkw_service_read_stats(service);
         break;
     case 1:
-        (void)tkw_service_stats(service);
+        (void)tkw_service_read_stats(service);
         break;
     case 2:
-        ask_for_text(service);
+        check_prometheus(service);
         break;
     case 3:
         (void)tkw_service_count(service);

@@ -39,8 +39,8 @@ static struct request random_request(struct scene *scene, struct random *random,
     return request;
 }
 
-static int ask(struct tkw_service *service, tkw_handle handle,
-               struct request request)
+static int move_timer(struct tkw_service *service, tkw_handle handle,
+                      struct request request)
 {
     if (request.is_rearm)
         return request.is_time
@@ -87,7 +87,7 @@ static int move(struct probe *probe, tkw_handle handle, struct request request)
 {
     bool was_over = was_over_before(probe);
     lower_floor(probe, request.floor);
-    int answer = ask(probe->scene->service, handle, request);
+    int answer = move_timer(probe->scene->service, handle, request);
     check_answer(probe, request, was_over, answer);
     if (answer == 1) {
         atomic_fetch_add(&probe->moved, 1);

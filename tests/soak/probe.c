@@ -12,8 +12,8 @@
 /* Callbacks that the calling thread is in. */
 static _Thread_local unsigned depth;
 
-#define SAY "%s, timer %" PRIu32 ": "
-#define SAID(probe) kind_name((probe)->scene->kind), (probe)->number
+#define FORMAT "%s, timer %" PRIu32 ": "
+#define ARGUMENTS(probe) kind_name((probe)->scene->kind), (probe)->number
 
 /* What the next call is not due before: `floor`, or so much more than it was;
  * if nobody is about to move the timer, see ops_move.c. */
@@ -35,24 +35,24 @@ static void check_time(struct probe *probe, const struct tkw_firing *firing)
     struct scene *scene = probe->scene;
     uint64_t due = firing->due_ns;
     DEMAND(firing->now_ns >= due,
-           SAY "called at %" PRIu64 " for %" PRIu64 ": early", SAID(probe),
-           firing->now_ns, due);
+           FORMAT "called at %" PRIu64 " for %" PRIu64 ": early",
+           ARGUMENTS(probe), firing->now_ns, due);
     uint64_t now = tkw_service_now(scene->service);
     if (scene->is_on_wall && scene->kind == KIND_WALL)
         now = monotonic_ns() + STEPPED_LEAST + STEPPED_RANGE;
     if (!scene->is_on_wall || scene->kind == KIND_WALL)
         DEMAND(now >= due,
-               SAY "the clock shows %" PRIu64 ", it was due at %" PRIu64
-                   ": early",
-               SAID(probe), now, due);
+               FORMAT "the clock shows %" PRIu64 ", it was due at %" PRIu64
+                      ": early",
+               ARGUMENTS(probe), now, due);
     uint64_t floor = atomic_load(&probe->floor);
     DEMAND(due >= floor,
-           SAY "due at %" PRIu64 ", asked for %" PRIu64
-               " or later (call %u, period %" PRIu64 ", %u moves)",
-           SAID(probe), due, floor, atomic_load(&probe->started),
+           FORMAT "due at %" PRIu64 ", asked for %" PRIu64
+                  " or later (call %u, period %" PRIu64 ", %u moves)",
+           ARGUMENTS(probe), due, floor, atomic_load(&probe->started),
            probe->period_ns, atomic_load(&probe->moved));
     DEMAND(probe->repeats || firing->overruns == 0,
-           SAY "overruns of a timer that does not repeat", SAID(probe));
+           FORMAT "overruns of a timer that does not repeat", ARGUMENTS(probe));
 
     uint64_t late = firing->now_ns - due;
     uint64_t most = atomic_load(&tally.late_max_ns);
@@ -71,14 +71,14 @@ static void check_place(struct probe *probe)
     struct scene *scene = probe->scene;
     bool is_job = crew_is_at_job();
     DEMAND(is_job == (probe->executor == TKW_BY_SUBMIT),
-           SAY "run by the wrong executor", SAID(probe));
+           FORMAT "run by the wrong executor", ARGUMENTS(probe));
     unsigned beside = atomic_fetch_add(&scene->running[probe->executor], 1);
     if (probe->executor == TKW_ON_DRIVER)
-        DEMAND(beside == 0, SAY "two callbacks at once on the driver",
-               SAID(probe));
+        DEMAND(beside == 0, FORMAT "two callbacks at once on the driver",
+               ARGUMENTS(probe));
     if (probe->executor == TKW_ON_WORKERS)
         DEMAND(beside < scene->config.workers,
-               SAY "more callbacks at once than workers", SAID(probe));
+               FORMAT "more callbacks at once than workers", ARGUMENTS(probe));
 }
 
 /* Returns which call of the probe it is, from 1. */
@@ -86,22 +86,24 @@ static unsigned enter(struct probe *probe, const struct tkw_firing *firing)
 {
     struct scene *scene = probe->scene;
     DEMAND(!atomic_exchange(&probe->is_running, true),
-           SAY "runs twice at the same time", SAID(probe));
+           FORMAT "runs twice at the same time", ARGUMENTS(probe));
     unsigned call = atomic_fetch_add(&probe->started, 1) + 1;
     DEMAND(!atomic_load(&scene->has_stopped),
-           SAY "a callback starts after stop has returned", SAID(probe));
+           FORMAT "a callback starts after stop has returned",
+           ARGUMENTS(probe));
     DEMAND(!atomic_load(&probe->is_over),
-           SAY "runs after a cancel that said it would not", SAID(probe));
+           FORMAT "runs after a cancel that said it would not",
+           ARGUMENTS(probe));
     DEMAND(call <= atomic_load(&probe->calls_max),
-           SAY "runs again, call %u, after a cancel that found it running",
-           SAID(probe), call);
-    DEMAND(atomic_load(&probe->dropped) == 0, SAY "runs after its drop",
-           SAID(probe));
-    DEMAND(firing->service == scene->service, SAY "of another service",
-           SAID(probe));
+           FORMAT "runs again, call %u, after a cancel that found it running",
+           ARGUMENTS(probe), call);
+    DEMAND(atomic_load(&probe->dropped) == 0, FORMAT "runs after its drop",
+           ARGUMENTS(probe));
+    DEMAND(firing->service == scene->service, FORMAT "of another service",
+           ARGUMENTS(probe));
     tkw_handle handle = atomic_load(&probe->handle);
-    DEMAND(handle == 0 || handle == firing->handle, SAY "of another handle",
-           SAID(probe));
+    DEMAND(handle == 0 || handle == firing->handle, FORMAT "of another handle",
+           ARGUMENTS(probe));
     check_place(probe);
     check_time(probe, firing);
     if (call == 1)
@@ -114,9 +116,10 @@ static void leave(struct probe *probe)
 {
     struct scene *scene = probe->scene;
     DEMAND(!atomic_load(&probe->is_over),
-           SAY "still runs after a cancel that said it does not", SAID(probe));
-    DEMAND(atomic_load(&probe->dropped) == 0, SAY "dropped while it runs",
-           SAID(probe));
+           FORMAT "still runs after a cancel that said it does not",
+           ARGUMENTS(probe));
+    DEMAND(atomic_load(&probe->dropped) == 0, FORMAT "dropped while it runs",
+           ARGUMENTS(probe));
     atomic_store(&probe->where, NULL);
     atomic_fetch_sub(&scene->running[probe->executor], 1);
     atomic_store(&probe->is_running, false);
@@ -140,10 +143,10 @@ void probe_call(void *argument, const struct tkw_firing *firing)
 void probe_drop(void *argument)
 {
     struct probe *probe = argument;
-    DEMAND(atomic_fetch_add(&probe->dropped, 1) == 0, SAY "dropped twice",
-           SAID(probe));
-    DEMAND(!atomic_load(&probe->is_running), SAY "dropped while it runs",
-           SAID(probe));
+    DEMAND(atomic_fetch_add(&probe->dropped, 1) == 0, FORMAT "dropped twice",
+           ARGUMENTS(probe));
+    DEMAND(!atomic_load(&probe->is_running), FORMAT "dropped while it runs",
+           ARGUMENTS(probe));
     if (probe->repeats)
         atomic_fetch_sub(&probe->scene->repeating, 1);
     tally_add(&tally.dropped, 1);
@@ -155,13 +158,14 @@ uint64_t probe_next(void *argument, uint64_t due_ns, uint64_t now_ns)
     unsigned call = atomic_load(&probe->started);
     /* If others may arm it meanwhile, the time may be that of their arming. */
     DEMAND(now_ns >= due_ns || probe->mover == MOVED_BY_ALL,
-           SAY "next of a call that was early", SAID(probe));
+           FORMAT "next of a call that was early", ARGUMENTS(probe));
     DEMAND(!atomic_load(&probe->is_running),
-           SAY "next before the callback has returned", SAID(probe));
-    DEMAND(atomic_load(&probe->dropped) == 0, SAY "next after its drop",
-           SAID(probe));
+           FORMAT "next before the callback has returned", ARGUMENTS(probe));
+    DEMAND(atomic_load(&probe->dropped) == 0, FORMAT "next after its drop",
+           ARGUMENTS(probe));
     DEMAND(probe->revived_in != call && !atomic_load(&probe->has_ended_itself),
-           SAY "next of what its callback has armed or cancelled", SAID(probe));
+           FORMAT "next of what its callback has armed or cancelled",
+           ARGUMENTS(probe));
     if (call >= probe->lives) {
         /* Others may have armed it just before this is heard. */
         if (probe->mover != MOVED_BY_ALL) {
@@ -183,7 +187,8 @@ void probe_set_over(struct probe *probe)
 {
     atomic_store(&probe->is_over, true);
     DEMAND(!atomic_load(&probe->is_running),
-           SAY "runs after a cancel that said it does not", SAID(probe));
+           FORMAT "runs after a cancel that said it does not",
+           ARGUMENTS(probe));
 }
 
 /* It may be running now; no further call starts. */
@@ -197,24 +202,24 @@ void probe_runs_no_more(struct probe *probe)
         continue;
 }
 
-static void heard_stopped(struct probe *probe)
+static void note_stopped(struct probe *probe)
 {
     DEMAND(atomic_fetch_add(&probe->stopped, 1) == 0,
-           SAY "two cancels say that they stopped it", SAID(probe));
+           FORMAT "two cancels say that they stopped it", ARGUMENTS(probe));
     DEMAND(!probe->has_drop || atomic_load(&probe->dropped) == 1,
-           SAY "cancel returned before the drop", SAID(probe));
+           FORMAT "cancel returned before the drop", ARGUMENTS(probe));
     probe_set_over(probe);
     tally_add(&tally.cancelled, 1);
 }
 
-void probe_heard_cancel(struct probe *probe, bool was_over, int answer)
+void probe_note_cancel(struct probe *probe, bool was_over, int answer)
 {
-    DEMAND(answer == 1 || answer == 0 || answer == -EBUSY, SAY "cancel says %d",
-           SAID(probe), answer);
-    DEMAND(!was_over || answer == 0, SAY "cancel says %d of what is over",
-           SAID(probe), answer);
+    DEMAND(answer == 1 || answer == 0 || answer == -EBUSY,
+           FORMAT "cancel says %d", ARGUMENTS(probe), answer);
+    DEMAND(!was_over || answer == 0, FORMAT "cancel says %d of what is over",
+           ARGUMENTS(probe), answer);
     if (answer == 1)
-        heard_stopped(probe);
+        note_stopped(probe);
     if (answer != -EBUSY)
         return;
     atomic_fetch_add(&probe->busy, 1);
@@ -222,14 +227,15 @@ void probe_heard_cancel(struct probe *probe, bool was_over, int answer)
     tally_add(&tally.caught_running, 1);
 }
 
-void probe_heard_sync(struct probe *probe, bool was_over, int answer)
+void probe_note_sync(struct probe *probe, bool was_over, int answer)
 {
-    DEMAND(answer == 1 || answer == 0, SAY "cancel_sync says %d", SAID(probe),
+    DEMAND(answer == 1 || answer == 0, FORMAT "cancel_sync says %d",
+           ARGUMENTS(probe), answer);
+    DEMAND(!was_over || answer == 0,
+           FORMAT "cancel_sync says %d of what is over", ARGUMENTS(probe),
            answer);
-    DEMAND(!was_over || answer == 0, SAY "cancel_sync says %d of what is over",
-           SAID(probe), answer);
     if (answer == 1) {
-        heard_stopped(probe);
+        note_stopped(probe);
         return;
     }
     /* It may have waited. */

@@ -53,7 +53,7 @@ void scene_done(struct scene *scene)
     free(scene->probes);
 }
 
-static void hear_log(void *context, const char *message)
+static void count_log(void *context, const char *message)
 {
     (void)context;
     DEMAND(message != NULL && message[0] != '\0', "nothing to log");
@@ -80,7 +80,7 @@ static void configure(struct scene *scene)
         .geometry = random_geometry(random),
         .shards = random_below(random, 5),
         .allocator = &scene->account.allocator,
-        .log = hear_log,
+        .log = count_log,
         .context = scene,
     };
     if (random_percent(random, 30))
@@ -261,18 +261,18 @@ static void scene_keep(struct scene *scene)
             continue;
         bool was_over = atomic_load(&probe->is_over);
         int answer = tkw_service_cancel_sync(scene->service, handle);
-        probe_heard_sync(probe, was_over, answer);
+        probe_note_sync(probe, was_over, answer);
     }
-    struct tkw_service_figures figures = tkw_service_counters(scene->service);
-    DEMAND(figures.pending == 0, "%s: %" PRIu64 " are pending, all cancelled",
-           kind_name(scene->kind), figures.pending);
+    struct tkw_service_stats stats = tkw_service_read_stats(scene->service);
+    DEMAND(stats.pending == 0, "%s: %" PRIu64 " are pending, all cancelled",
+           kind_name(scene->kind), stats.pending);
     scene_settle(scene);
-    scene_compare(scene, &figures);
+    scene_compare(scene, &stats);
     atomic_store(&scene->is_calm, false);
     scene->rounds_left--;
 }
 
-static void hear_rest(void *context, const struct tkw_rest *rest)
+static void check_pending(void *context, const struct tkw_pending_timer *rest)
 {
     struct scene *scene = context;
     struct probe *probe = rest->task.argument;
@@ -296,7 +296,7 @@ static void hear_rest(void *context, const struct tkw_rest *rest)
 
 static void scene_close(struct scene *scene)
 {
-    struct tkw_service_figures figures = {0};
+    struct tkw_service_stats stats = {0};
     bool is_stopped_first = random_percent(&scene->random, 50);
     if (scene->config.driver == TKW_DRIVER_NONE)
         loop_stop(scene);
@@ -304,9 +304,9 @@ static void scene_close(struct scene *scene)
     if (is_stopped_first) {
         tkw_service_stop(scene->service);
         atomic_store(&scene->has_stopped, true);
-        figures = tkw_service_counters(scene->service);
+        stats = tkw_service_read_stats(scene->service);
     }
-    int error = tkw_service_close(scene->service, hear_rest, scene);
+    int error = tkw_service_close(scene->service, check_pending, scene);
     DEMAND(error == 0, "close says %d", error);
     DEMAND(atomic_load(&scene->account.blocks) == 0 &&
                atomic_load(&scene->account.bytes) == 0,
@@ -316,7 +316,7 @@ static void scene_close(struct scene *scene)
            atomic_load(&scene->account.blocks));
     scene_settle(scene);
     if (is_stopped_first)
-        scene_compare(scene, &figures);
+        scene_compare(scene, &stats);
     DEMAND(scene->config.timers_max == 0 ||
                scene->sums.handed_back <= scene->config.timers_max,
            "more were pending than may be");

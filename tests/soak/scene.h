@@ -175,10 +175,10 @@ const char *kind_name(enum kind kind);
  * promised, add up, and make the probes ready for another round. */
 void scene_settle(struct scene *scene);
 
-/* The service's own figures against the sums, nothing being pending but what
+/* The service's own stats against the sums, nothing being pending but what
  * was handed back. */
 void scene_compare(const struct scene *scene,
-                   const struct tkw_service_figures *figures);
+                   const struct tkw_service_stats *stats);
 
 /* canary.c: see that a service in which there is nothing yet is woken. */
 void scene_wake(struct scene *scene);
@@ -187,8 +187,8 @@ void scene_wake(struct scene *scene);
 void probe_call(void *probe, const struct tkw_firing *firing);
 void probe_drop(void *probe);
 uint64_t probe_next(void *probe, uint64_t due_ns, uint64_t now_ns);
-void probe_heard_cancel(struct probe *probe, bool was_over, int answer);
-void probe_heard_sync(struct probe *probe, bool was_over, int answer);
+void probe_note_cancel(struct probe *probe, bool was_over, int answer);
+void probe_note_sync(struct probe *probe, bool was_over, int answer);
 void probe_runs_no_more(struct probe *probe);
 void probe_set_over(struct probe *probe);
 

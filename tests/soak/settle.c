@@ -1,6 +1,6 @@
 /*
  * settle.c - one outcome per arming, exactly: every probe's account, then the
- * sums against the service's own figures.
+ * sums against the service's own stats.
  *
  * Of a timer that does not repeat, an arming ends by a call or by a drop (or if
  * it has no drop function, by a cancel that said 1, or by being handed back).
@@ -30,10 +30,10 @@ struct owners {
     uint64_t most;
 };
 
-#define SAY                                                        \
+#define FORMAT                                                     \
     "%s, timer %" PRIu32 " (%u calls, %u dropped, %u stopped, %u " \
     "handed back, %u busy, %u moved, %u revived): "
-#define SAID(probe, result)                                            \
+#define ARGUMENTS(probe, result)                                       \
     kind_name((probe)->scene->kind), (probe)->number, (result)->calls, \
         (result)->dropped, (result)->stopped, (result)->handed_back,   \
         atomic_load(&(probe)->busy), atomic_load(&(probe)->moved),     \
@@ -55,11 +55,11 @@ static void settle_single(struct probe *probe, const struct result *result)
     unsigned revived = atomic_load(&probe->revived);
     if (probe->mover == MOVED_BY_ALL)
         DEMAND(armed >= 1 && armed <= 1 + moved,
-               SAY "armed 1 to %u times, %u ends", SAID(probe, result),
+               FORMAT "armed 1 to %u times, %u ends", ARGUMENTS(probe, result),
                1 + moved, armed);
     else
-        DEMAND(armed == 1 + revived, SAY "armed %u times, %u ends",
-               SAID(probe, result), 1 + revived, armed);
+        DEMAND(armed == 1 + revived, FORMAT "armed %u times, %u ends",
+               ARGUMENTS(probe, result), 1 + revived, armed);
 
     struct sums *sums = &probe->scene->sums;
     sums->armed_least += armed;
@@ -70,7 +70,8 @@ static void settle_single(struct probe *probe, const struct result *result)
 
 static void settle_repeating(struct probe *probe, const struct result *result)
 {
-    DEMAND(result->dropped == 1, SAY "not dropped once", SAID(probe, result));
+    DEMAND(result->dropped == 1, FORMAT "not dropped once",
+           ARGUMENTS(probe, result));
     bool is_by_others = result->stopped + result->handed_back == 1;
     bool is_by_itself =
         atomic_load(&probe->has_ended_itself) && atomic_load(&probe->busy) == 0;
@@ -95,23 +96,24 @@ static void settle_one(struct probe *probe, struct owners *owners)
     };
     if (!probe->has_drop)
         result.dropped = result.stopped + result.handed_back;
-    DEMAND(!atomic_load(&probe->is_running), SAY "runs", SAID(probe, &result));
+    DEMAND(!atomic_load(&probe->is_running), FORMAT "runs",
+           ARGUMENTS(probe, &result));
     DEMAND(result.calls <= atomic_load(&probe->calls_max),
-           SAY "called too often", SAID(probe, &result));
+           FORMAT "called too often", ARGUMENTS(probe, &result));
     DEMAND(result.stopped + result.handed_back <= result.dropped &&
                result.dropped <= 1,
-           SAY "ended more than once", SAID(probe, &result));
+           FORMAT "ended more than once", ARGUMENTS(probe, &result));
     if (result.calls != 0 && atomic_load(&probe->moved) == 0)
         DEMAND(atomic_load(&probe->first_due) <= probe->ceiling,
-               SAY "due at %" PRIu64 ", asked for %" PRIu64 " at the latest",
-               SAID(probe, &result), atomic_load(&probe->first_due),
+               FORMAT "due at %" PRIu64 ", asked for %" PRIu64 " at the latest",
+               ARGUMENTS(probe, &result), atomic_load(&probe->first_due),
                probe->ceiling);
 
     bool is_by_else = result.dropped - result.stopped - result.handed_back == 1;
     DEMAND(!is_by_else || probe->group != 0 || atomic_load(&probe->busy) != 0 ||
                atomic_load(&probe->has_ended_itself) ||
                atomic_load(&probe->has_said_never),
-           SAY "dropped by nobody", SAID(probe, &result));
+           FORMAT "dropped by nobody", ARGUMENTS(probe, &result));
     if (is_by_else && probe->group != 0) {
         owners->most++;
         owners->least += result.calls == 0;
@@ -167,25 +169,24 @@ void scene_settle(struct scene *scene)
 }
 
 static void demand_sum(const struct scene *scene, const char *what,
-                       uint64_t told, uint64_t least, uint64_t most)
+                       uint64_t value, uint64_t least, uint64_t most)
 {
-    DEMAND(least <= told && told <= most,
+    DEMAND(least <= value && value <= most,
            "%s: %s %" PRIu64 ", it says; it was %" PRIu64 " to %" PRIu64,
-           kind_name(scene->kind), what, told, least, most);
+           kind_name(scene->kind), what, value, least, most);
 }
 
 void scene_compare(const struct scene *scene,
-                   const struct tkw_service_figures *figures)
+                   const struct tkw_service_stats *stats)
 {
     const struct sums *sums = &scene->sums;
-    demand_sum(scene, "fired", figures->fired, sums->fired, sums->fired);
-    demand_sum(scene, "pending", figures->pending, sums->handed_back,
+    demand_sum(scene, "fired", stats->fired, sums->fired, sums->fired);
+    demand_sum(scene, "pending", stats->pending, sums->handed_back,
                sums->handed_back);
-    demand_sum(scene, "armed", figures->armed, sums->armed_least,
+    demand_sum(scene, "armed", stats->armed, sums->armed_least,
                sums->armed_most);
-    demand_sum(scene, "cancelled", figures->cancelled, sums->cancelled_least,
+    demand_sum(scene, "cancelled", stats->cancelled, sums->cancelled_least,
                sums->cancelled_most);
-    DEMAND(figures->armed ==
-               figures->fired + figures->cancelled + figures->pending,
+    DEMAND(stats->armed == stats->fired + stats->cancelled + stats->pending,
            "%s: armings have no end", kind_name(scene->kind));
 }

@@ -17,22 +17,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS UINT64_C(100000000)
+#define CHECK_NS UINT64_C(100000000)
 #define PATIENCE_NS UINT64_C(60000000000)
 
 static struct {
     uint64_t seed;
-    atomic_flag is_told;
+    atomic_flag is_reported;
     struct station *stations;
     unsigned count;
-    void (*tell)(void);
+    void (*print)(void);
     atomic_bool is_over;
     pthread_t thread;
-} watch = {.is_told = ATOMIC_FLAG_INIT};
+} watch = {.is_reported = ATOMIC_FLAG_INIT};
 
 void violated(const char *format, ...)
 {
-    if (atomic_flag_test_and_set(&watch.is_told))
+    if (atomic_flag_test_and_set(&watch.is_reported))
         for (;;)
             pause(); /* whoever was first is about to end it all */
     va_list arguments;
@@ -64,7 +64,7 @@ void sleep_ns(uint64_t ns)
         continue;
 }
 
-static void tell_all(void)
+static void print_stations(void)
 {
     for (unsigned i = 0; i < watch.count; i++) {
         struct station *station = &watch.stations[i];
@@ -73,10 +73,10 @@ static void tell_all(void)
                 atomic_load(&station->is_waiting) ? " (waits for others)" : "",
                 station->still_ns / 1000000000);
     }
-    watch.tell();
+    watch.print();
 }
 
-static void look_at(struct station *station)
+static void check_station(struct station *station)
 {
     uint64_t beats = atomic_load(&station->beats);
     if (beats != station->beats_seen || atomic_load(&station->is_waiting)) {
@@ -84,10 +84,10 @@ static void look_at(struct station *station)
         station->still_ns = 0;
         return;
     }
-    station->still_ns += LOOK_NS;
+    station->still_ns += CHECK_NS;
     if (station->still_ns < PATIENCE_NS)
         return;
-    tell_all();
+    print_stations();
     violated("%s has not moved for a minute: %s", station->name,
              atomic_load(&station->where));
 }
@@ -95,20 +95,20 @@ static void look_at(struct station *station)
 static void *watch_run(void *nothing)
 {
     while (!atomic_load(&watch.is_over)) {
-        sleep_ns(LOOK_NS);
+        sleep_ns(CHECK_NS);
         for (unsigned i = 0; i < watch.count; i++)
-            look_at(&watch.stations[i]);
+            check_station(&watch.stations[i]);
     }
     return nothing;
 }
 
 void watch_start(struct station *stations, unsigned count, uint64_t seed,
-                 void (*tell)(void))
+                 void (*print)(void))
 {
     watch.stations = stations;
     watch.count = count;
     watch.seed = seed;
-    watch.tell = tell;
+    watch.print = print;
     int error = pthread_create(&watch.thread, NULL, watch_run, NULL);
     DEMAND(error == 0, "there is no thread for the watchdog");
 }

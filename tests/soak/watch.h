@@ -50,7 +50,7 @@ static inline void station_at(struct station *station, const char *where)
 
 /* Watch these from now on; `tell` prints what else may be of use. */
 void watch_start(struct station *stations, unsigned count, uint64_t seed,
-                 void (*tell)(void));
+                 void (*print)(void));
 void watch_stop(void);
 
 /* The time that never steps. */

@@ -45,7 +45,7 @@ size_t walked_count(const struct tkw_wheel *wheel)
 
 void assert_sound(const struct tkw_wheel *wheel)
 {
-    struct tkw_wheel_figures c = tkw_wheel_counters(wheel);
+    struct tkw_wheel_stats c = tkw_wheel_read_stats(wheel);
     assert_true(tkw_wheel_check(wheel));
     assert_true(tkw_dial_check(tkw_wheel_dial(wheel)));
     assert_int_equal(c.armed, c.fired + c.cancelled + c.drained +

@@ -18,18 +18,9 @@
 
 #include <tickwheel/wheel.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include "fault.h"
 
-/* Set a field to something wrong, see that it is not `sound`, which is a call
-   of a check(), and put it right again. */
-#define ASSERT_SEEN_BY(sound, field, wrong) \
-    do {                                    \
-        __typeof__(field) right = (field);  \
-        (field) = (wrong);                  \
-        assert_false(sound);                \
-        (field) = right;                    \
-        assert_true(sound);                 \
-    } while (0)
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* One of everything: default, Kafka, clock, toys, odd, hashed. */
 extern const struct tkw_geometry shapes[11];

@@ -122,7 +122,7 @@ static inline tkw_handle probe_arm_on(struct scene *scene, struct probe *probe,
 static inline int move_to(struct scene *scene, tkw_handle handle, unsigned way,
                           uint64_t time)
 {
-    uint64_t delay = time - tkw_hand_now(scene->hand);
+    uint64_t delay = time - tkw_manual_clock_now(scene->manual);
     switch (way) {
     case 0:
         return tkw_service_rearm(scene->service, handle, delay);
@@ -225,10 +225,10 @@ static inline int thread_count(void)
 static inline int threads_at_rest(void)
 {
     int count = thread_count();
-    for (int looks = 0; looks < 50; looks++) {
+    for (int rounds = 0; rounds < 50; rounds++) {
         poll(NULL, 0, 2);
         int now = thread_count();
-        looks = now == count ? looks : 0;
+        rounds = now == count ? rounds : 0;
         count = now;
     }
     return count;

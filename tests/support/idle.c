@@ -24,7 +24,7 @@ struct tkw_idle *idle_with(struct ledger *ledger, uint64_t tick_ns,
 void idle_done(struct ledger *ledger, struct tkw_idle *idle)
 {
     assert_idle_sound(idle);
-    assert_int_equal(tkw_idle_counters(idle).bytes, ledger->bytes);
+    assert_int_equal(tkw_idle_read_stats(idle).bytes, ledger->bytes);
     tkw_idle_close(idle);
     assert_int_equal(ledger->blocks, 0);
     assert_int_equal(ledger->bytes, 0);
@@ -32,16 +32,16 @@ void idle_done(struct ledger *ledger, struct tkw_idle *idle)
 
 void assert_idle_sound(const struct tkw_idle *idle)
 {
-    struct tkw_idle_figures f = tkw_idle_counters(idle);
+    struct tkw_idle_stats f = tkw_idle_read_stats(idle);
     struct tkw_idle_cursor walk = {0};
     size_t count = 0;
-    for (struct tkw_silent one; tkw_idle_walk(idle, &walk, &one);)
+    for (struct tkw_idle_key one; tkw_idle_walk(idle, &walk, &one);)
         count++;
     assert_true(tkw_idle_check(idle));
     assert_int_equal(f.keys, tkw_idle_count(idle));
     assert_int_equal(f.keys, count);
-    assert_int_equal(f.added, f.forgotten + f.expired + f.keys);
-    assert_int_equal(f.looks, f.expired + f.refiles);
+    assert_int_equal(f.added, f.forgotten + f.silent + f.keys);
+    assert_int_equal(f.checks, f.silent + f.refiles);
 }
 
 bool is_same_key(struct tkw_key a, struct tkw_key b)
@@ -91,7 +91,7 @@ void idle_refresh(struct tkw_idle *idle, struct tkw_key key, uint64_t now)
 void assert_stands(const struct tkw_idle *idle, struct tkw_key key,
                    uint64_t last, uint64_t limit)
 {
-    struct tkw_silent silent = {.last_ns = ~last, .limit_ns = ~limit};
+    struct tkw_idle_key silent = {.last_ns = ~last, .limit_ns = ~limit};
     assert_true(tkw_idle_query(idle, key, &silent));
     assert_true(tkw_idle_query(idle, key, NULL));
     assert_true(is_same_key(silent.key, key));
@@ -101,7 +101,7 @@ void assert_stands(const struct tkw_idle *idle, struct tkw_key key,
 
 void assert_not_held(const struct tkw_idle *idle, struct tkw_key key)
 {
-    struct tkw_silent silent;
+    struct tkw_idle_key silent;
     assert_false(tkw_idle_query(idle, key, &silent));
     assert_false(tkw_idle_query(idle, key, NULL));
 }
@@ -112,13 +112,13 @@ bool is_unfinished(const struct tkw_idle *idle, uint64_t now)
     return next <= now && next != UINT64_MAX;
 }
 
-size_t idle_take(struct tkw_idle *idle, uint64_t now, struct tkw_silent *silent,
-                 size_t room)
+size_t idle_take(struct tkw_idle *idle, uint64_t now,
+                 struct tkw_idle_key *silent, size_t room)
 {
-    struct tkw_silent some[7];
+    struct tkw_idle_key some[7];
     size_t taken = 0, calls = 0;
     do {
-        size_t count = tkw_idle_expired(idle, some, COUNT_OF(some), now);
+        size_t count = tkw_idle_pop_silent(idle, some, COUNT_OF(some), now);
         assert_true(count <= COUNT_OF(some));
         assert_true(taken + count <= room);
         for (size_t i = 0; i < count; i++)
@@ -130,13 +130,13 @@ size_t idle_take(struct tkw_idle *idle, uint64_t now, struct tkw_silent *silent,
 
 void assert_none_silent(struct tkw_idle *idle, uint64_t now)
 {
-    struct tkw_silent silent[1];
+    struct tkw_idle_key silent[1];
     assert_int_equal(idle_take(idle, now, silent, 0), 0);
 }
 
 void assert_one_silent(struct tkw_idle *idle, uint64_t now, uint64_t number)
 {
-    struct tkw_silent silent[1], before = {.limit_ns = 0};
+    struct tkw_idle_key silent[1], before = {.limit_ns = 0};
     assert_true(tkw_idle_query(idle, tkw_key_number(number), &before));
     assert_int_equal(idle_take(idle, now, silent, 1), 1);
     assert_true(is_same_key(silent[0].key, tkw_key_number(number)));
@@ -145,7 +145,7 @@ void assert_one_silent(struct tkw_idle *idle, uint64_t now, uint64_t number)
     assert_not_held(idle, tkw_key_number(number));
 }
 
-uint64_t idle_sleep(struct tkw_idle *idle, struct tkw_silent *silent,
+uint64_t idle_sleep(struct tkw_idle *idle, struct tkw_idle_key *silent,
                     size_t *wakes)
 {
     uint64_t now = 0;
@@ -158,16 +158,16 @@ uint64_t idle_sleep(struct tkw_idle *idle, struct tkw_silent *silent,
     return now;
 }
 
-static void write_down(void *context, const struct tkw_silent *silent,
+static void write_down(void *context, const struct tkw_idle_key *silent,
                        size_t count)
 {
     struct stage *stage = context;
     uint64_t now = tkw_service_now(stage->scene.service);
     stage->batches++;
     stage->is_wrong |= count < 1 || count > TKW_SILENT_MAX;
-    for (size_t i = 0; i < count && stage->count < TOLD_MAX; i++) {
+    for (size_t i = 0; i < count && stage->count < REPORTED_MAX; i++) {
         stage->is_wrong |= now - silent[i].last_ns < silent[i].limit_ns;
-        stage->told[stage->count] = silent[i];
+        stage->reported[stage->count] = silent[i];
         stage->index[stage->count++] = mixed_index(silent[i].key);
     }
     if (stage->act != NULL)
@@ -212,10 +212,10 @@ void stage_open(struct stage *stage, uint32_t shards)
 
 void stage_close(struct stage *stage)
 {
-    struct tkw_idle_figures f = tkw_monitor_counters(stage->monitor);
+    struct tkw_idle_stats f = tkw_monitor_read_stats(stage->monitor);
     assert_int_equal(f.keys, tkw_monitor_count(stage->monitor));
-    assert_int_equal(f.added, f.forgotten + f.expired + f.keys);
-    assert_int_equal(f.expired, stage->count);
+    assert_int_equal(f.added, f.forgotten + f.silent + f.keys);
+    assert_int_equal(f.silent, stage->count);
     assert_in_range(f.bytes, 1, account_bytes(&stage->account));
     assert_false(stage->is_wrong);
     assert_int_equal(tkw_monitor_close(stage->monitor), 0);
@@ -227,9 +227,9 @@ void stage_close(struct stage *stage)
 size_t stage_go(struct stage *stage, uint64_t after_start)
 {
     size_t before = stage->count;
-    tkw_hand_set(stage->scene.hand, START + after_start);
+    tkw_manual_clock_set(stage->scene.manual, START + after_start);
     if (stage->scene.driver == TKW_DRIVER_THREAD)
-        tkw_hand_settle(stage->scene.hand);
+        tkw_manual_clock_settle(stage->scene.manual);
     else
         while (tkw_service_run(stage->scene.service, 0) > 0)
             continue;

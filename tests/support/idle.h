@@ -49,7 +49,8 @@ void assert_stands(const struct tkw_idle *idle, struct tkw_key key,
                    uint64_t last, uint64_t limit);
 void assert_not_held(const struct tkw_idle *idle, struct tkw_key key);
 
-/* Whether the last call of expired(), for `now`, has left something to do. */
+/* Whether the last call of tkw_idle_pop_silent(), for `now`, has left something
+ * to do. */
 bool is_unfinished(const struct tkw_idle *idle, uint64_t now);
 
 /*
@@ -57,8 +58,8 @@ bool is_unfinished(const struct tkw_idle *idle, uint64_t now);
  * room for them.  Returns how many.  (For keys that are numbers: the bytes of
  * others do not last.)
  */
-size_t idle_take(struct tkw_idle *idle, uint64_t now, struct tkw_silent *silent,
-                 size_t room);
+size_t idle_take(struct tkw_idle *idle, uint64_t now,
+                 struct tkw_idle_key *silent, size_t room);
 
 /* All that is silent by `now` is nothing; or the one key, as it stands. */
 void assert_none_silent(struct tkw_idle *idle, uint64_t now);
@@ -66,7 +67,7 @@ void assert_one_silent(struct tkw_idle *idle, uint64_t now, uint64_t number);
 
 /* Sleep until `next` as often as it takes, and take what is silent, until a key
    is found or nothing is left to wake for.  Returns the time then. */
-uint64_t idle_sleep(struct tkw_idle *idle, struct tkw_silent *silent,
+uint64_t idle_sleep(struct tkw_idle *idle, struct tkw_idle_key *silent,
                     size_t *wakes);
 
 /* When the clock of a stage begins; what its monitor has for limit and tick. */
@@ -74,19 +75,19 @@ uint64_t idle_sleep(struct tkw_idle *idle, struct tkw_silent *silent,
 #define LIMIT UINT64_C(1000)
 #define TICK UINT64_C(100)
 
-enum { TOLD_MAX = 1000 };
+enum { REPORTED_MAX = 1000 };
 
 /* A monitor on a service, and all that it has told. */
 struct stage {
     struct scene scene;
     struct account account; /* the monitor's memory */
     struct tkw_monitor *monitor;
-    struct tkw_silent told[TOLD_MAX]; /* their bytes are gone ... */
-    uint32_t index[TOLD_MAX];         /* ... so here is which they were */
+    struct tkw_idle_key reported[REPORTED_MAX]; /* their bytes are gone ... */
+    uint32_t index[REPORTED_MAX]; /* ... so here is which they were */
     size_t count;
     size_t batches;
     bool is_wrong; /* a batch of no size, an early key, what act() minds */
-    void (*act)(struct stage *stage, const struct tkw_silent *silent,
+    void (*act)(struct stage *stage, const struct tkw_idle_key *silent,
                 size_t count); /* called in on_silent */
     int answer;                /* for act() to leave something behind */
 };

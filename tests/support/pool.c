@@ -40,14 +40,14 @@ size_t pool_walked_count(const struct tkw_pool *pool)
 {
     struct tkw_pool_cursor walk = {0};
     size_t count = 0;
-    for (struct tkw_shot shot; tkw_pool_walk(pool, &walk, &shot);)
+    for (struct tkw_pool_timer timer; tkw_pool_walk(pool, &walk, &timer);)
         count++;
     return count;
 }
 
 void assert_pool_sound(const struct tkw_pool *pool)
 {
-    struct tkw_pool_figures c = tkw_pool_counters(pool);
+    struct tkw_pool_stats c = tkw_pool_read_stats(pool);
     assert_true(tkw_pool_check(pool));
     assert_int_equal(c.work.armed, c.work.fired + c.work.cancelled +
                                        c.work.drained + tkw_pool_count(pool));
@@ -63,7 +63,7 @@ void pool_set_broken(struct tkw_pool *pool, bool is_broken)
 void pool_done(struct tkw_pool *pool)
 {
     assert_pool_sound(pool);
-    for (struct tkw_shot shot; tkw_pool_drain(pool, &shot);)
+    for (struct tkw_pool_timer timer; tkw_pool_drain(pool, &timer);)
         continue;
     assert_int_equal(tkw_pool_count(pool), 0);
     assert_pool_pops_none(pool);
@@ -81,27 +81,27 @@ void assert_pool_state(const struct tkw_pool *pool, tkw_handle handle,
 
 tkw_tick pool_deadline(const struct tkw_pool *pool, tkw_handle handle)
 {
-    struct tkw_shot shot = {0};
-    enum tkw_state state = tkw_pool_query(pool, handle, &shot);
+    struct tkw_pool_timer timer = {0};
+    enum tkw_state state = tkw_pool_query(pool, handle, &timer);
     assert_true(state == TKW_PENDING || state == TKW_READY ||
                 state == TKW_KEPT);
-    assert_int_equal(shot.handle, handle);
-    return shot.deadline;
+    assert_int_equal(timer.handle, handle);
+    return timer.deadline;
 }
 
 void assert_pool_pops(struct tkw_pool *pool, tkw_handle handle)
 {
-    struct tkw_shot shot = {0};
-    assert_true(tkw_pool_pop(pool, &shot));
-    assert_int_equal(shot.handle, handle);
-    assert_true(shot.deadline <= tkw_pool_now(pool));
+    struct tkw_pool_timer timer = {0};
+    assert_true(tkw_pool_pop(pool, &timer));
+    assert_int_equal(timer.handle, handle);
+    assert_true(timer.deadline <= tkw_pool_now(pool));
     assert_pool_state(pool, handle, TKW_DONE);
 }
 
 void assert_pool_pops_none(struct tkw_pool *pool)
 {
-    struct tkw_shot shot;
-    assert_false(tkw_pool_pop(pool, &shot));
+    struct tkw_pool_timer timer;
+    assert_false(tkw_pool_pop(pool, &timer));
 }
 
 void pool_advance_surely(struct tkw_pool *pool, tkw_tick now)
@@ -137,7 +137,7 @@ size_t pool_wakes(struct tkw_pool *pool)
 
 uint64_t pool_moved(const struct tkw_pool *pool)
 {
-    struct tkw_wheel_figures c = tkw_pool_counters(pool).work;
+    struct tkw_wheel_stats c = tkw_pool_read_stats(pool).work;
     return c.falls + c.refiles + c.passes;
 }
 
@@ -212,7 +212,7 @@ struct tkw_pool *ledger_pool(struct ledger *ledger,
 void ledger_done(struct ledger *ledger, struct tkw_pool *pool)
 {
     assert_pool_sound(pool);
-    assert_int_equal(tkw_pool_counters(pool).bytes, ledger->bytes);
+    assert_int_equal(tkw_pool_read_stats(pool).bytes, ledger->bytes);
     tkw_pool_close(pool);
     assert_int_equal(ledger->blocks, 0);
     assert_int_equal(ledger->bytes, 0);

@@ -39,7 +39,7 @@ void hall_open_narrow(struct hall *hall, enum tkw_driver driver)
 void hall_rest(struct hall *hall)
 {
     if (hall->scene.driver == TKW_DRIVER_THREAD) {
-        tkw_hand_settle(hall->scene.hand);
+        tkw_manual_clock_settle(hall->scene.manual);
         return;
     }
     int called = 1;
@@ -50,14 +50,14 @@ void hall_rest(struct hall *hall)
 
 void hall_go(struct hall *hall, uint64_t now)
 {
-    tkw_hand_set(hall->scene.hand, now);
+    tkw_manual_clock_set(hall->scene.manual, now);
     hall_rest(hall);
 }
 
 void hall_close(struct hall *hall)
 {
     if (hall->purgatory != NULL) {
-        assert_true(tkw_purgatory_audit(hall->purgatory));
+        assert_true(tkw_purgatory_check(hall->purgatory));
         assert_int_equal(tkw_purgatory_close(hall->purgatory, NULL, NULL), 0);
     }
     assert_int_equal(atomic_load(&hall->faults), 0);
@@ -69,20 +69,20 @@ void hall_close(struct hall *hall)
 void assert_holds(struct hall *hall, uint64_t watched, uint64_t delayed,
                   uint64_t keys)
 {
-    struct tkw_purgatory_figures f = tkw_purgatory_counters(hall->purgatory);
+    struct tkw_purgatory_stats f = tkw_purgatory_read_stats(hall->purgatory);
     assert_int_equal(f.watched, watched);
     assert_int_equal(f.delayed, delayed);
     assert_int_equal(f.keys, keys);
     assert_int_equal(f.bytes, account_bytes(&hall->account));
     assert_int_equal(tkw_service_count(hall->scene.service), delayed);
-    assert_true(tkw_purgatory_audit(hall->purgatory));
+    assert_true(tkw_purgatory_check(hall->purgatory));
     assert_int_equal(atomic_load(&hall->faults), 0);
 }
 
 void assert_ended(struct hall *hall, uint64_t completed, uint64_t expired,
                   uint64_t cancelled)
 {
-    struct tkw_purgatory_figures f = tkw_purgatory_counters(hall->purgatory);
+    struct tkw_purgatory_stats f = tkw_purgatory_read_stats(hall->purgatory);
     assert_int_equal(f.completed, completed);
     assert_int_equal(f.expired, expired);
     assert_int_equal(f.cancelled, cancelled);
@@ -90,7 +90,7 @@ void assert_ended(struct hall *hall, uint64_t completed, uint64_t expired,
 
 size_t check_number(struct hall *hall, uint64_t number)
 {
-    return tkw_purgatory_check(hall->purgatory, tkw_key_number(number));
+    return tkw_purgatory_notify(hall->purgatory, tkw_key_number(number));
 }
 
 size_t cancel_number(struct hall *hall, uint64_t number)
@@ -265,8 +265,8 @@ void bring_about(struct hall *hall, struct request *request, uint64_t number,
 {
     switch (moment) {
     case EXPIRE:
-        hall_go(hall,
-                tkw_hand_now(hall->scene.hand) + request->operation.timeout_ns);
+        hall_go(hall, tkw_manual_clock_now(hall->scene.manual) +
+                          request->operation.timeout_ns);
         break;
     case HAND_BACK:
         assert_true(cancel_number(hall, number) > 0);
@@ -305,7 +305,7 @@ static void *run_errand(void *argument)
     struct tkw_purgatory *purgatory = errand->hall->purgatory;
     switch (errand->deed) {
     case CHECK:
-        errand->answer = (int64_t)tkw_purgatory_check(purgatory, errand->key);
+        errand->answer = (int64_t)tkw_purgatory_notify(purgatory, errand->key);
         break;
     case WATCH:
         errand->answer =

@@ -108,8 +108,8 @@ void scene_open(struct scene *scene, uint64_t now,
     account_init(&scene->account);
     scene->driver = config.driver;
     if (config.clock == NULL) {
-        assert_int_equal(tkw_hand_open(&scene->hand, now), 0);
-        config.clock = tkw_hand_clock(scene->hand);
+        assert_int_equal(tkw_manual_clock_open(&scene->manual, now), 0);
+        config.clock = tkw_manual_clock_source(scene->manual);
     }
     if (config.allocator == NULL)
         config.allocator = &scene->account.allocator;
@@ -119,12 +119,12 @@ void scene_open(struct scene *scene, uint64_t now,
 void scene_open_wall(struct scene *scene, uint64_t now,
                      struct tkw_service_config config)
 {
-    struct tkw_hand *hand;
-    assert_int_equal(tkw_hand_open(&hand, now), 0);
-    tkw_hand_be_wall(hand, true);
-    config.clock = tkw_hand_clock(hand);
+    struct tkw_manual_clock *manual;
+    assert_int_equal(tkw_manual_clock_open(&manual, now), 0);
+    tkw_manual_clock_set_wall(manual, true);
+    config.clock = tkw_manual_clock_source(manual);
     scene_open(scene, now, config);
-    scene->hand = hand;
+    scene->manual = manual;
 }
 
 void scene_open_tens(struct scene *scene, uint64_t now, enum tkw_driver driver)
@@ -138,7 +138,7 @@ unsigned scene_rest(struct scene *scene)
 {
     unsigned before = atomic_load(&scene->turns);
     if (scene->driver == TKW_DRIVER_THREAD) {
-        tkw_hand_settle(scene->hand);
+        tkw_manual_clock_settle(scene->manual);
         return atomic_load(&scene->turns) - before;
     }
     unsigned sum = 0;
@@ -154,20 +154,20 @@ unsigned scene_rest(struct scene *scene)
 unsigned scene_go(struct scene *scene, uint64_t now)
 {
     unsigned before = atomic_load(&scene->turns);
-    tkw_hand_set(scene->hand, now);
+    tkw_manual_clock_set(scene->manual, now);
     scene_rest(scene);
     return atomic_load(&scene->turns) - before;
 }
 
 void assert_conserved(struct scene *scene)
 {
-    struct tkw_service_figures figures = tkw_service_counters(scene->service);
-    assert_int_equal(figures.armed,
-                     figures.fired + figures.cancelled + figures.pending);
-    assert_int_equal(figures.pending, tkw_service_count(scene->service));
+    struct tkw_service_stats stats = tkw_service_read_stats(scene->service);
+    assert_int_equal(stats.armed,
+                     stats.fired + stats.cancelled + stats.pending);
+    assert_int_equal(stats.pending, tkw_service_count(scene->service));
 }
 
-static void count_rest(void *context, const struct tkw_rest *rest)
+static void count_rest(void *context, const struct tkw_pending_timer *rest)
 {
     (void)rest;
     ++*(uint64_t *)context;
@@ -180,7 +180,7 @@ void scene_close(struct scene *scene)
     uint64_t rest = 0, pending = tkw_service_count(scene->service);
     assert_int_equal(tkw_service_close(scene->service, count_rest, &rest), 0);
     assert_int_equal(rest, pending);
-    tkw_hand_close(scene->hand);
+    tkw_manual_clock_close(scene->manual);
     account_done(&scene->account);
 }
 

@@ -59,7 +59,7 @@ extern const enum tkw_driver both[2];
 
 /* A service and the hand-turned clock it goes by. */
 struct scene {
-    struct tkw_hand *hand;
+    struct tkw_manual_clock *manual;
     struct tkw_service *service;
     struct account account;
     enum tkw_driver driver;

@@ -92,7 +92,7 @@ static void a_clock_that_stalls_loses_nothing(void **state)
             tkw_wheel_advance(wheel, 5);
             assert_null(tkw_wheel_pop(wheel));
         }
-        assert_int_equal(tkw_wheel_counters(wheel).visits, 0);
+        assert_int_equal(tkw_wheel_read_stats(wheel).visits, 0);
         tkw_wheel_advance(wheel, 86400);
         assert_pops(wheel, &timer);
         wheel_done(wheel);
@@ -109,8 +109,8 @@ static void a_zeroed_timer_is_idle(void **state)
     assert_false(tkw_wheel_postpone(wheel, &timer, 9));
     assert_false(tkw_timer_is_armed(&timer));
     assert_int_equal(tkw_wheel_count(wheel), 0);
-    assert_int_equal(tkw_wheel_counters(wheel).armed, 0);
-    assert_int_equal(tkw_wheel_counters(wheel).cancelled, 0);
+    assert_int_equal(tkw_wheel_read_stats(wheel).armed, 0);
+    assert_int_equal(tkw_wheel_read_stats(wheel).cancelled, 0);
     wheel_done(wheel);
 }
 
@@ -137,7 +137,7 @@ static void cancel_tells_the_truth(void **state)
     assert_fires_on_time(wheel, &timer);
     assert_false(tkw_wheel_cancel(wheel, &timer)); /* too late */
 
-    assert_int_equal(tkw_wheel_counters(wheel).cancelled, 2);
+    assert_int_equal(tkw_wheel_read_stats(wheel).cancelled, 2);
     wheel_done(wheel);
 }
 
@@ -155,11 +155,11 @@ static void moving_a_timer_is_not_arming_it_once_more(void **state)
         assert_true(tkw_wheel_postpone(wheel, &timer, deadlines[i] | 8));
         assert_int_equal(timer.deadline, deadlines[i] | 8);
         assert_int_equal(tkw_wheel_count(wheel), 1);
-        assert_int_equal(tkw_wheel_counters(wheel).armed, 1);
+        assert_int_equal(tkw_wheel_read_stats(wheel).armed, 1);
         assert_sound(wheel);
     }
     assert_fires_on_time(wheel, &timer);
-    assert_int_equal(tkw_wheel_counters(wheel).fired, 1);
+    assert_int_equal(tkw_wheel_read_stats(wheel).fired, 1);
     assert_int_equal(tkw_wheel_count(wheel), 0);
     wheel_done(wheel);
 }
@@ -184,7 +184,7 @@ static void every_arming_has_one_outcome(void **state)
         while (tkw_wheel_drain(wheel) != NULL)
             assert_sound(wheel);
 
-        struct tkw_wheel_figures c = tkw_wheel_counters(wheel);
+        struct tkw_wheel_stats c = tkw_wheel_read_stats(wheel);
         assert_int_equal(c.armed, 40);
         assert_int_equal(c.cancelled, 10);
         assert_int_equal(c.fired, 10);
@@ -205,7 +205,7 @@ static void a_popped_timer_can_be_armed_again(void **state)
             assert_fires_on_time(wheel, &timer);
             tkw_wheel_arm(wheel, &timer, timer.deadline + i % 41);
         }
-        assert_int_equal(tkw_wheel_counters(wheel).armed, 300);
+        assert_int_equal(tkw_wheel_read_stats(wheel).armed, 300);
         wheel_done(wheel);
     }
 }

@@ -6,7 +6,7 @@
 
 static uint64_t moved(const struct tkw_wheel *wheel)
 {
-    struct tkw_wheel_figures c = tkw_wheel_counters(wheel);
+    struct tkw_wheel_stats c = tkw_wheel_read_stats(wheel);
     return c.falls + c.refiles + c.passes;
 }
 
@@ -54,7 +54,7 @@ static void a_crowded_slot_falls_in_shares(void **state)
     while (!tkw_wheel_advance_some(wheel, 1000, 7)) {
         stops++;
         assert_stopped_well(wheel, 1000);
-        assert_int_equal(tkw_wheel_counters(wheel).stops, stops);
+        assert_int_equal(tkw_wheel_read_stats(wheel).stops, stops);
         assert_true(moved(wheel) - before <= 7);
         before = moved(wheel);
         if (tkw_wheel_now(wheel) < 400)
@@ -274,7 +274,7 @@ static void draining_between_stops_hands_everything_back(void **state)
             drained++;
         }
         assert_int_equal(drained, 103);
-        assert_int_equal(tkw_wheel_counters(wheel).drained, 103);
+        assert_int_equal(tkw_wheel_read_stats(wheel).drained, 103);
         tkw_wheel_advance(wheel, 100000);
         assert_null(tkw_wheel_pop(wheel));
         wheel_done(wheel);
@@ -328,7 +328,7 @@ static void a_turn_of_rounds_can_be_stopped(void **state)
             assert_pops(wheel, &timers[i]);
         assert_null(tkw_wheel_pop(wheel));
     }
-    assert_int_equal(tkw_wheel_counters(wheel).passes, 10 * (4 + 3 + 2 + 1));
+    assert_int_equal(tkw_wheel_read_stats(wheel).passes, 10 * (4 + 3 + 2 + 1));
     wheel_done(wheel);
 }
 

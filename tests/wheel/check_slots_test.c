@@ -57,13 +57,19 @@ static void the_current_slots_are_empty_after_every_call(void **state)
     }
 }
 
-/* With its unfinished tick called finished, the wheel is not sound. */
-static void assert_left_over_seen(struct tkw_wheel *wheel)
+static const char one_waits[] =
+    "number of timers that wait for the end of a tick is 1, expected 0";
+
+static const char two_wait[] =
+    "number of timers that wait for the end of a tick is 2, expected 0";
+
+/* With its unfinished tick called finished, the wheel has that fault. */
+static void assert_left_over_seen(struct tkw_wheel *wheel, const char *fault)
 {
     tkw_tick now = wheel->now;
     wheel->now = wheel->dial.now;
     wheel->is_mid_tick = 0;
-    assert_false(tkw_wheel_check(wheel));
+    ASSERT_BROKEN(wheel, wheel, "%s", fault);
     wheel->now = now;
     wheel->is_mid_tick = 1;
 }
@@ -75,12 +81,18 @@ static void check_sees_a_wake_up_that_comes_too_late(void **state)
     struct scene scene;
     set_scene(&scene);
     /* What was armed for the past has to be moved by the next advance. */
-    ASSERT_SEEN(scene.wheel, scene.wheel->wake, 30);
+    ASSERT_SEEN(
+        scene.wheel, scene.wheel->wake, 30,
+        "tick before which an advance skips all slots is 30, expected 0");
     tkw_wheel_advance(scene.wheel, 22);
     scene.wheel->wake = 30; /* where the next slot begins */
     assert_true(tkw_wheel_check(scene.wheel));
-    ASSERT_SEEN(scene.wheel, scene.wheel->wake, 31);
-    ASSERT_SEEN(scene.wheel, scene.wheel->wake, TKW_NEVER);
+    ASSERT_SEEN(scene.wheel, scene.wheel->wake, 31,
+                "tick before which an advance skips all slots is 31, expected "
+                "at most 30");
+    ASSERT_SEEN(scene.wheel, scene.wheel->wake, TKW_NEVER,
+                "tick before which an advance skips all slots is "
+                "18446744073709551615, expected at most 30");
     wheel_done(scene.wheel);
 }
 
@@ -92,10 +104,17 @@ static void check_sees_occupancy_that_lies(void **state)
     set_scene(&scene);
     struct tkw_dial *dial = &scene.wheel->dial;
     uint64_t *words = dial->levels[0].occupancy;
-    for (uint32_t slot = 0; slot < 20; slot++)
-        ASSERT_SEEN(scene.wheel, words[0], words[0] ^ UINT64_C(1) << slot);
-    ASSERT_SEEN(scene.wheel, dial->busy, 0);
-    ASSERT_SEEN(scene.wheel, dial->busy, dial->busy | 2);
+    for (uint32_t slot = 0; slot < 20; slot++) {
+        bool is_set = words[0] >> slot & 1;
+        ASSERT_SEEN(scene.wheel, words[0], words[0] ^ UINT64_C(1) << slot,
+                    "level 1, slot %" PRIu32 ": occupancy bit of the slot is "
+                    "%d, expected %d",
+                    slot, !is_set, is_set);
+    }
+    ASSERT_SEEN(scene.wheel, dial->busy, 0,
+                "level 1: busy bit of the level is 0, expected 1");
+    ASSERT_SEEN(scene.wheel, dial->busy, dial->busy | 2,
+                "level 2: busy bit of the level is 1, expected 0");
     wheel_done(scene.wheel);
 }
 
@@ -103,20 +122,45 @@ static void check_sees_occupancy_that_lies(void **state)
 static void check_sees_a_timer_in_the_current_slot(void **state)
 {
     (void)state;
-    static const tkw_tick deadlines[] = {30, 33, 57, 450};
-    for (size_t i = 0; i < COUNT_OF(deadlines); i++) {
+    static const struct {
+        tkw_tick deadline;
+        const char *fault; /* when time has come to the slot ... */
+        const char *later; /* ... and a tick later */
+    } cases[] = {
+        {30,
+         "level 1, slot 10: number of timers in the current slot is 1, "
+         "expected 0",
+         "level 1, slot 10: deadline of a pending timer is 30, expected at "
+         "least 32"},
+        {33,
+         "level 1, slot 13: number of timers in the current slot is 1, "
+         "expected 0",
+         "level 1, slot 13: deadline of a pending timer is 33, expected at "
+         "least 35"},
+        {57,
+         "level 2, slot 2: number of timers in the current slot is 1, "
+         "expected 0",
+         "level 2, slot 2: number of timers in the current slot is 1, "
+         "expected 0"},
+        {450,
+         "level 3, slot 1: number of timers in the current slot is 1, "
+         "expected 0",
+         "level 3, slot 1: number of timers in the current slot is 1, "
+         "expected 0"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct tkw_timer timer = {0};
         struct tkw_wheel *wheel = wheel_of(&kafka, 22);
-        tkw_wheel_arm(wheel, &timer, deadlines[i]);
+        tkw_wheel_arm(wheel, &timer, cases[i].deadline);
         tkw_tick expiration = tkw_wheel_next(wheel);
         struct tkw_wheel before = *wheel;
 
         tkw_dial_turn(&wheel->dial, expiration);
         wheel->now = expiration;
-        assert_false(tkw_wheel_check(wheel));
+        ASSERT_BROKEN(wheel, wheel, "%s", cases[i].fault);
         tkw_dial_turn(&wheel->dial, expiration + 1);
         wheel->now = expiration + 1;
-        assert_false(tkw_wheel_check(wheel));
+        ASSERT_BROKEN(wheel, wheel, "%s", cases[i].later);
 
         *wheel = before;
         assert_true(tkw_wheel_check(wheel));
@@ -135,7 +179,9 @@ static void check_sees_a_timer_a_turn_ahead_in_the_current_slot(void **state)
     tkw_wheel_arm(wheel, &timer, 42); /* in slot 2, which is right at 23 ... */
     assert_place(wheel, &timer, 1, 2);
     wheel->now = wheel->dial.now = level->hand = level->start = 22;
-    assert_false(tkw_wheel_check(wheel)); /* ... and not at 22 */
+    ASSERT_BROKEN(wheel, wheel,
+                  "level 1, slot 2: number of timers in the current slot is 1, "
+                  "expected 0"); /* ... and not at 22 */
     wheel->now = wheel->dial.now = level->hand = level->start = 23;
     assert_true(tkw_wheel_check(wheel));
     wheel_done(wheel);
@@ -154,20 +200,45 @@ static void check_sees_what_is_broken_between_stops(void **state)
     assert_true(tkw_wheel_check(wheel));
 
     for (size_t i = 0; i < COUNT_OF(timers); i++) {
-        ASSERT_SEEN(wheel, timers[i].link.next, NULL);
-        ASSERT_SEEN(wheel, timers[i].link.prev, NULL);
-        ASSERT_SEEN(wheel, timers[i].deadline, 5);
+        bool is_due = i < 3; /* that far went the budget */
+        const char *link = is_due ? "a link between two timers due at an "
+                                    "unfinished tick is broken"
+                                  : "a link between two timers that change "
+                                    "their slot is broken";
+        const char *deadline =
+            is_due ? "deadline of a timer due at an unfinished tick"
+                   : "deadline of a timer that changes its slot";
+        ASSERT_SEEN(wheel, timers[i].link.next, NULL, "%s", link);
+        ASSERT_SEEN(wheel, timers[i].link.prev, NULL, "%s", link);
+        ASSERT_SEEN(wheel, timers[i].deadline, 5,
+                    "%s is 5, expected at least 400", deadline);
     }
-    ASSERT_SEEN(wheel, late.link.next, NULL);
-    ASSERT_SEEN(wheel, late.deadline, 401);
-    ASSERT_SEEN(wheel, timers[0].deadline, 401); /* in due */
-    ASSERT_SEEN(wheel, wheel->is_mid_tick, 0);
-    ASSERT_SEEN(wheel, wheel->now, 400);
-    ASSERT_SEEN(wheel, wheel->counters.armed, 8);
-    ASSERT_SEEN(wheel, timers[0].home, 3);
-    ASSERT_SEEN(wheel, late.home, 3);
-    ASSERT_SEEN(wheel, wheel->wake, 1); /* a step would leave it unfinished */
-    ASSERT_SEEN(wheel, timers[4].turn, 5); /* still moving */
+    ASSERT_SEEN(
+        wheel, late.link.next, NULL,
+        "a link between two timers armed for an unfinished tick is broken");
+    ASSERT_SEEN(wheel, late.deadline, 401,
+                "deadline of a timer armed for an unfinished tick is 401, "
+                "expected at most 400");
+    ASSERT_SEEN(wheel, timers[0].deadline, 401,
+                "deadline of a timer due at an unfinished tick is 401, "
+                "expected at most 400"); /* in due */
+    ASSERT_SEEN(wheel, wheel->is_mid_tick, 0,
+                "last finished tick is 399, expected 400");
+    ASSERT_SEEN(wheel, wheel->now, 400,
+                "last finished tick is 400, expected 399");
+    ASSERT_SEEN(wheel, wheel->stats.armed, 8,
+                "number of armed timers is 8, expected 7");
+    ASSERT_SEEN(
+        wheel, timers[0].home, 3,
+        "slot number of a timer that is in no slot is 3, expected 2147483647");
+    ASSERT_SEEN(
+        wheel, late.home, 3,
+        "slot number of a timer that is in no slot is 3, expected 2147483647");
+    ASSERT_SEEN(wheel, wheel->wake, 1,
+                "tick before which an advance skips all slots is 1, expected "
+                "0"); /* a step would leave it unfinished */
+    ASSERT_SEEN(wheel, timers[4].turn, 5,
+                "lane of a timer's turn is 1, expected 0"); /* still moving */
     wheel_done(wheel);
 }
 
@@ -181,7 +252,7 @@ static void check_sees_what_is_left_moving(void **state)
         tkw_wheel_arm(wheel, &timer, 445); /* at 0 it falls into level 2 */
         tkw_wheel_advance(wheel, 400);
         assert_false(tkw_wheel_advance_some(wheel, 440, 0));
-        assert_left_over_seen(wheel);
+        assert_left_over_seen(wheel, one_waits);
         assert_true(tkw_wheel_check(wheel));
         wheel_done(wheel);
     }
@@ -201,7 +272,7 @@ static void check_sees_each_list_left_over_from_a_tick(void **state)
             tkw_wheel_arm(wheel, &late, 400);
         if (budget != 0)
             assert_true(tkw_wheel_cancel(wheel, &timers[budget % 2]));
-        assert_left_over_seen(wheel);
+        assert_left_over_seen(wheel, budget == 1 ? one_waits : two_wait);
         wheel_done(wheel);
     }
 }
@@ -219,11 +290,17 @@ static void check_sees_a_round_below_the_last_level(void **state)
     tkw_wheel_arm(wheel, &far, 41); /* the hand's own slot, a turn ahead */
     assert_place(wheel, &near, 1, 0);
     assert_place(wheel, &far, 2, 2);
-    ASSERT_SEEN(wheel, near.deadline, 16);
-    ASSERT_SEEN(wheel, far.deadline, 11);
+    ASSERT_SEEN(wheel, near.deadline, 16,
+                "level 1, slot 0: deadline of a timer, counted in slots, is "
+                "16, expected 12");
+    ASSERT_SEEN(wheel, far.deadline, 11,
+                "level 2, slot 2: deadline of a timer, counted in slots, is 2, "
+                "expected at least 10");
 
     wheel->now = wheel->dial.now = level->hand = level->start = 8;
-    assert_false(tkw_wheel_check(wheel)); /* slot 0 is current, and filled */
+    ASSERT_BROKEN(wheel, wheel,
+                  "level 1, slot 0: number of timers in the current slot is 1, "
+                  "expected 0"); /* slot 0 is current, and filled */
     wheel->now = wheel->dial.now = level->hand = level->start = 9;
     wheel_done(wheel);
 }
@@ -241,10 +318,13 @@ static void check_sees_a_slot_that_an_unfinished_tick_left_behind(void **state)
     assert_false(tkw_wheel_advance_some(wheel, 400, 0));
     assert_int_equal(wheel->levels_left, 2);
     assert_true(tkw_wheel_check(wheel));
-    ASSERT_SEEN(wheel, wheel->levels_left, 1);
+    ASSERT_SEEN(wheel, wheel->levels_left, 1,
+                "level 2, slot 0: number of timers in the current slot is 1, "
+                "expected 0");
 
     assert_true(tkw_wheel_cancel(wheel, &high));
-    assert_left_over_seen(wheel);
+    assert_left_over_seen(wheel, "level 2, slot 0: number of timers in the "
+                                 "current slot is 1, expected 0");
     wheel_done(wheel);
 }
 
@@ -259,7 +339,7 @@ static void check_sees_what_is_left_late(void **state)
     tkw_wheel_arm(wheel, &late, 400);
     assert_true(tkw_wheel_cancel(wheel, &timer));
     assert_true(tkw_wheel_check(wheel));
-    assert_left_over_seen(wheel);
+    assert_left_over_seen(wheel, one_waits);
     wheel_done(wheel);
 }
 

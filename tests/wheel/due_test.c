@@ -141,6 +141,24 @@ static void a_wheel_says_which_timers_are_ready(void **state)
     wheel_done(wheel);
 }
 
+/* The count of ready timers is exact, however many a list of them holds: those
+ * that were due at the advance, and those that are armed for the past. */
+static void a_wheel_counts_many_ready_timers(void **state)
+{
+    (void)state;
+    struct tkw_timer due[50] = {{.deadline = 0}}, past[50] = {{.deadline = 0}};
+    struct tkw_wheel *wheel = wheel_of(&kafka, 0);
+    for (size_t i = 0; i < COUNT_OF(due); i++)
+        tkw_wheel_arm(wheel, &due[i], 10);
+    tkw_wheel_advance(wheel, 10);
+    assert_int_equal(tkw_wheel_ready_count(wheel), COUNT_OF(due));
+    for (size_t i = 0; i < COUNT_OF(past); i++) {
+        tkw_wheel_arm(wheel, &past[i], 3);
+        assert_int_equal(tkw_wheel_ready_count(wheel), COUNT_OF(due) + i + 1);
+    }
+    wheel_done(wheel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +170,7 @@ int main(void)
             what_was_armed_for_the_past_can_be_cancelled_and_moved),
         cmocka_unit_test(in_an_unfinished_tick_each_advance_counts),
         cmocka_unit_test(a_wheel_says_which_timers_are_ready),
+        cmocka_unit_test(a_wheel_counts_many_ready_timers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

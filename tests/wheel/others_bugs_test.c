@@ -242,7 +242,7 @@ static void what_stays_in_its_slot_is_passed_over_once(void **state)
     for (size_t i = 0; i < COUNT_OF(timers); i++)
         tkw_wheel_arm(wheel, &timers[i], 4 + 32 * i);
     assert_true(tkw_wheel_advance_some(wheel, 4, 10));
-    assert_int_equal(tkw_wheel_counters(wheel).passes, 9);
+    assert_int_equal(tkw_wheel_read_stats(wheel).passes, 9);
     assert_pops(wheel, &timers[0]);
 
     /* Nor does it loop if the user does the same from the pop loop. */
@@ -279,7 +279,7 @@ static void a_walk_tells_each_timer_with_its_own_place(void **state)
 
 /*
  * synapse 17850: a bucket queued for two times was emptied at the first.
- * Planted: send_on() takes whatever leaves level 1 to be due.
+ * Planted: file_or_expire() takes whatever leaves level 1 to be due.
  */
 static void a_slot_used_for_two_times_fires_each_at_its_own(void **state)
 {

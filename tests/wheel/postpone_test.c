@@ -17,17 +17,17 @@ static void a_postponed_timer_moves_once_when_its_slot_is_reached(void **state)
     assert_place(wheel, &timer, 1, 10);
     assert_int_equal(tkw_wheel_next(wheel), 10);
     tkw_wheel_advance(wheel, 9);
-    assert_int_equal(tkw_wheel_counters(wheel).refiles, 0);
+    assert_int_equal(tkw_wheel_read_stats(wheel).refiles, 0);
     assert_sound(wheel);
 
     tkw_wheel_advance(wheel, 10);
     assert_null(tkw_wheel_pop(wheel));
-    assert_int_equal(tkw_wheel_counters(wheel).refiles, 1);
-    assert_int_equal(tkw_wheel_counters(wheel).falls, 0);
+    assert_int_equal(tkw_wheel_read_stats(wheel).refiles, 1);
+    assert_int_equal(tkw_wheel_read_stats(wheel).falls, 0);
     assert_place(wheel, &timer, 2, 15);
     assert_fires_on_time(wheel, &timer);
-    assert_int_equal(tkw_wheel_counters(wheel).refiles, 1);
-    assert_int_equal(tkw_wheel_counters(wheel).visits, 2);
+    assert_int_equal(tkw_wheel_read_stats(wheel).refiles, 1);
+    assert_int_equal(tkw_wheel_read_stats(wheel).visits, 2);
     wheel_done(wheel);
 }
 
@@ -44,8 +44,8 @@ static void a_slot_of_postponed_timers_wakes_once(void **state)
 
     assert_int_equal(tkw_wheel_next(wheel), 340);
     tkw_wheel_advance(wheel, 340);
-    assert_int_equal(tkw_wheel_counters(wheel).visits, 1);
-    assert_int_equal(tkw_wheel_counters(wheel).refiles, 100);
+    assert_int_equal(tkw_wheel_read_stats(wheel).visits, 1);
+    assert_int_equal(tkw_wheel_read_stats(wheel).refiles, 100);
     assert_int_equal(tkw_wheel_next(wheel), 400);
     for (size_t i = 0; i < COUNT_OF(timers); i++)
         assert_fires_on_time(wheel, &timers[i]);
@@ -185,7 +185,7 @@ static void a_postponed_timer_can_be_cancelled_and_armed(void **state)
         tkw_wheel_arm(wheel, &timer, 40);
         assert_sound(wheel);
         assert_fires_on_time(wheel, &timer);
-        assert_int_equal(tkw_wheel_counters(wheel).refiles, 0);
+        assert_int_equal(tkw_wheel_read_stats(wheel).refiles, 0);
         wheel_done(wheel);
     }
 }
@@ -243,8 +243,8 @@ static void an_equal_deadline_is_not_counted_as_postponed(void **state)
     tkw_wheel_arm(wheel, &timer, 445);
     assert_true(tkw_wheel_postpone(wheel, &timer, 445));
     assert_fires_on_time(wheel, &timer);
-    assert_int_equal(tkw_wheel_counters(wheel).refiles, 0);
-    assert_int_equal(tkw_wheel_counters(wheel).falls, 2);
+    assert_int_equal(tkw_wheel_read_stats(wheel).refiles, 0);
+    assert_int_equal(tkw_wheel_read_stats(wheel).falls, 2);
     wheel_done(wheel);
 }
 

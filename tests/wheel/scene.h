@@ -7,9 +7,10 @@
 
 #include "support/core.h"
 
-/* Set a field to something wrong, see check() object, put it right again. */
-#define ASSERT_SEEN(wheel, field, wrong) \
-    ASSERT_SEEN_BY(tkw_wheel_check(wheel), field, wrong)
+/* Set a field to a wrong value, and assert how the fault is described; see
+ * ASSERT_SEEN_BY(). */
+#define ASSERT_SEEN(object, field, wrong, ...) \
+    ASSERT_SEEN_BY(wheel, object, field, wrong, __VA_ARGS__)
 
 /* Three a lane in one slot of level 1, in another slot two that fell there; two
    that were ready at the last advance, and two armed for the past since. */

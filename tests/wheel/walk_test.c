@@ -116,8 +116,8 @@ static void draining_hands_back_every_timer_once(void **state)
             assert_sound(wheel);
         }
         assert_null(tkw_wheel_drain(wheel));
-        assert_int_equal(tkw_wheel_counters(wheel).drained, 64);
-        assert_int_equal(tkw_wheel_counters(wheel).cancelled, 0);
+        assert_int_equal(tkw_wheel_read_stats(wheel).drained, 64);
+        assert_int_equal(tkw_wheel_read_stats(wheel).cancelled, 0);
         assert_int_equal(tkw_wheel_next(wheel), TKW_NEVER);
         wheel_done(wheel);
     }

@@ -22,7 +22,7 @@ static void arm_cancel_and_postpone_move_nothing_else(void **state)
         tkw_wheel_arm(wheel, &timer, 2000);
         tkw_wheel_cancel(wheel, &timer);
 
-        struct tkw_wheel_figures c = tkw_wheel_counters(wheel);
+        struct tkw_wheel_stats c = tkw_wheel_read_stats(wheel);
         assert_int_equal(c.falls + c.refiles + c.passes + c.visits, 0);
         wheel_done(wheel);
     }
@@ -41,7 +41,7 @@ static void a_timer_falls_at_most_once_per_level(void **state)
         tkw_wheel_arm(wheel, &timer, 777 + (UINT64_C(1) << i % 64));
         uint32_t level = place_of(wheel, &timer).level;
         wakes_until_ready(wheel);
-        assert_true(tkw_wheel_counters(wheel).falls <= level - 1);
+        assert_true(tkw_wheel_read_stats(wheel).falls <= level - 1);
         assert_pops(wheel, &timer);
 
         tkw_wheel_arm(wheel, &timer, tkw_tick_after(timer.deadline, 12345));
@@ -59,14 +59,14 @@ static void falls_are_counted_one_by_one(void **state)
     struct tkw_wheel *wheel = wheel_of(&kafka, 0);
     tkw_wheel_arm(wheel, &timer, 445);
     tkw_wheel_advance(wheel, 399);
-    assert_int_equal(tkw_wheel_counters(wheel).falls, 0);
+    assert_int_equal(tkw_wheel_read_stats(wheel).falls, 0);
     tkw_wheel_advance(wheel, 400);
-    assert_int_equal(tkw_wheel_counters(wheel).falls, 1);
+    assert_int_equal(tkw_wheel_read_stats(wheel).falls, 1);
     tkw_wheel_advance(wheel, 444);
-    assert_int_equal(tkw_wheel_counters(wheel).falls, 2);
+    assert_int_equal(tkw_wheel_read_stats(wheel).falls, 2);
     tkw_wheel_advance(wheel, 445);
-    assert_int_equal(tkw_wheel_counters(wheel).falls, 2);
-    assert_int_equal(tkw_wheel_counters(wheel).visits, 3);
+    assert_int_equal(tkw_wheel_read_stats(wheel).falls, 2);
+    assert_int_equal(tkw_wheel_read_stats(wheel).visits, 3);
     assert_pops(wheel, &timer);
     wheel_done(wheel);
 }
@@ -80,7 +80,7 @@ static void an_empty_wheel_never_wakes(void **state)
         assert_int_equal(tkw_wheel_next(wheel), TKW_NEVER);
         for (unsigned bit = 0; bit < 64; bit++)
             tkw_wheel_advance(wheel, UINT64_C(1) << bit);
-        assert_int_equal(tkw_wheel_counters(wheel).visits, 0);
+        assert_int_equal(tkw_wheel_read_stats(wheel).visits, 0);
         assert_int_equal(tkw_wheel_next(wheel), TKW_NEVER);
         wheel_done(wheel);
     }
@@ -97,9 +97,9 @@ static void skipped_ticks_visit_no_slot(void **state)
     for (tkw_tick now = 1; now < first; now *= 3)
         tkw_wheel_advance(wheel, now);
     tkw_wheel_advance(wheel, first - 1);
-    assert_int_equal(tkw_wheel_counters(wheel).visits, 0);
+    assert_int_equal(tkw_wheel_read_stats(wheel).visits, 0);
     tkw_wheel_advance(wheel, first);
-    assert_int_equal(tkw_wheel_counters(wheel).visits, 1);
+    assert_int_equal(tkw_wheel_read_stats(wheel).visits, 1);
     wheel_done(wheel);
 }
 
@@ -119,7 +119,7 @@ static void one_timer_alone_wakes_at_most_once_per_level(void **state)
         uint32_t level = place_of(wheel, &timer).level;
         size_t wakes = wakes_until_ready(wheel);
         assert_in_range(wakes, 1, level);
-        assert_int_equal(tkw_wheel_counters(wheel).visits, wakes);
+        assert_int_equal(tkw_wheel_read_stats(wheel).visits, wakes);
         assert_int_equal(tkw_wheel_now(wheel), timer.deadline);
         assert_pops(wheel, &timer);
         wheel_done(wheel);
@@ -142,7 +142,7 @@ static void a_cancelled_slot_wakes_nobody(void **state)
         }
         assert_int_equal(tkw_wheel_next(wheel), TKW_NEVER);
         tkw_wheel_advance(wheel, deadline);
-        assert_int_equal(tkw_wheel_counters(wheel).visits, 0);
+        assert_int_equal(tkw_wheel_read_stats(wheel).visits, 0);
         wheel_done(wheel);
     }
 }
@@ -249,11 +249,11 @@ static void a_hand_passes_over_rounds_to_come(void **state)
 
     assert_int_equal(wakes_until_ready(wheel), 1);
     assert_pops(wheel, &near_by);
-    assert_int_equal(tkw_wheel_counters(wheel).passes, 1);
+    assert_int_equal(tkw_wheel_read_stats(wheel).passes, 1);
     assert_int_equal(wakes_until_ready(wheel), 3); /* 36, 68, 100 */
     assert_int_equal(tkw_wheel_now(wheel), 100);
-    assert_int_equal(tkw_wheel_counters(wheel).passes, 3);
-    assert_int_equal(tkw_wheel_counters(wheel).falls, 0);
+    assert_int_equal(tkw_wheel_read_stats(wheel).passes, 3);
+    assert_int_equal(tkw_wheel_read_stats(wheel).falls, 0);
     assert_pops(wheel, &far_away);
     wheel_done(wheel);
 }
@@ -270,10 +270,10 @@ static void the_last_of_two_levels_keeps_the_rounds(void **state)
     assert_place(wheel, &timer, 2, 2);
     tkw_wheel_advance(wheel, 55);
     assert_place(wheel, &timer, 2, 2);
-    assert_int_equal(tkw_wheel_counters(wheel).passes, 2);
+    assert_int_equal(tkw_wheel_read_stats(wheel).passes, 2);
     tkw_wheel_advance(wheel, 56);
     assert_place(wheel, &timer, 1, 3);
-    assert_int_equal(tkw_wheel_counters(wheel).falls, 1);
+    assert_int_equal(tkw_wheel_read_stats(wheel).falls, 1);
     assert_fires_on_time(wheel, &timer);
     wheel_done(wheel);
 }
@@ -282,7 +282,7 @@ static void the_last_of_two_levels_keeps_the_rounds(void **state)
  * Steps over empty ticks rely on what the last look found.  A nearer timer has
  * to make it look again.  (Breaks if filing does not forget `wake`.)
  */
-static void a_nearer_timer_is_seen_though_a_far_one_was_looked_for(void **state)
+static void a_nearer_timer_is_found_after_a_search_for_a_far_one(void **state)
 {
     (void)state;
     for (size_t s = 0; s < COUNT_OF(shapes); s++) {
@@ -332,8 +332,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scouts_come_to_meet_the_first_and_stop),
-        cmocka_unit_test(
-            a_nearer_timer_is_seen_though_a_far_one_was_looked_for),
+        cmocka_unit_test(a_nearer_timer_is_found_after_a_search_for_a_far_one),
         cmocka_unit_test(arm_cancel_and_postpone_move_nothing_else),
         cmocka_unit_test(a_timer_falls_at_most_once_per_level),
         cmocka_unit_test(falls_are_counted_one_by_one),

@@ -302,14 +302,6 @@ class Page(unittest.TestCase):
         page.readme_text(field)
 
 
-def marks_of(text):
-    """What is in the cells of its tables besides numbers."""
-    rows = [line.split("|")[2:-1] for line in text.split("\n")
-            if re.match(r"\| \w", line)]
-    cells = [re.sub(r"[\s*]|-?[\d,.]+", "", cell) for row in rows for cell in row]
-    return set(filter(None, cells))
-
-
 class Readme(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -325,8 +317,7 @@ class Readme(unittest.TestCase):
         self.assertTrue(text.startswith(f"before\n{page.BEGIN}\n"))
         self.assertTrue(text.endswith(f"{page.END}\nafter\n"))
         self.assertNotIn("outdated", text)
-        self.assertEqual(text.count("| tickwheel pool |"), 1)
-        self.assertEqual(text.count("!["), 2)
+        self.assertEqual(text.count("| move a timer, ns |"), 1)
 
     def test_without_marks_it_is_left_alone(self):
         self.path.write_text("no marks\n", encoding="utf-8")
@@ -334,16 +325,18 @@ class Readme(unittest.TestCase):
             page.write_readme(FIELD, self.path)
         self.assertEqual(self.path.read_text(encoding="utf-8"), "no marks\n")
 
-    def test_it_says_where_peers_are_better(self):
-        self.assertIn("Better than ours here: wahern/timeout arm (",
-                      page.readme_text(FIELD))
+    def test_the_best_other_is_named_even_where_it_beats_ours(self):
+        def change(found):
+            set_all(found, "agrona", "fire-steps", 0.5)
+        text = page.readme_text(found_with(change))
+        self.assertRegex(text, r"\| fire a timer.* \| 0\.50 \(Agrona ")
 
-    def test_its_marks_and_columns_are_explained_once(self):
-        text = page.readme_text(FIELD)
-        self.assertEqual(text.count(page.README_LEGEND), 1)
-        self.assertIn("skipped", marks_of(text))
-        for mark in marks_of(text):
-            self.assertIn(f'"{mark}"', page.README_LEGEND)
+    def test_the_median_leaves_ours_out(self):
+        def change(found):
+            for peer in found_with().virtual_names():
+                set_all(found, peer, "rearm", 9.0 if peer in m.OURS else 300.0)
+        text = page.readme_text(found_with(change))
+        self.assertRegex(text, r"\| move a timer, ns \| 9\.0 .* \| 300 \(of \d+\) \|")
 
 
 class Terminal(unittest.TestCase):
@@ -379,8 +372,6 @@ class Recorded(unittest.TestCase):
     def test_the_readme_is_that_of_the_results(self):
         kept = (ROOT / "README.md").read_text(encoding="utf-8")
         self.assertTrue(page.readme_text(self.field) in kept, "./bench --pages")
-        for mark in marks_of(page.readme_text(self.field)):
-            self.assertIn(f'"{mark}"', page.README_LEGEND)
 
     def test_every_chart_is_there(self):
         for file, _, _ in charts.listed(self.field):

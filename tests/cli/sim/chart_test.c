@@ -6,7 +6,7 @@
 
 #include "cli/sim/plot.h"
 
-static void a_full_disk_is_told(void **state)
+static void a_full_disk_is_reported(void **state)
 {
     (void)state;
     FILE *full = fopen("/dev/full", "w");
@@ -158,7 +158,7 @@ static void charts_of_any_number_of_rows_stay_on_the_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(a_full_disk_is_reported),
         cmocka_unit_test(the_best_of_a_chart_is_bold),
         cmocka_unit_test(a_chart_says_where_its_scale_is_logarithmic),
         cmocka_unit_test(a_curve_is_high_where_the_worst_step_was),

@@ -76,7 +76,7 @@ wrong_usage() {
     refused one two
     says 'one TRACE'
     refused ''
-    says 'TRACE wants the name of a file'
+    says 'TRACE is empty; give the name of a file'
     refused --f "$work/film.svg"
     says "'--f' is ambiguous: --film, --frames, --from"
     refused --fr=5
@@ -97,7 +97,7 @@ wrong_usage() {
     refused --timers 100000001
     refused --delay 0
     refused --engine wheels
-    says "not 'wheels'"
+    says "--engine is 'wheels'; give wheel, pool or both"
     for sizes in 1 ',' '20,' 20x r 99999999999999999999; do
         refused --geometry "$sizes"
     done
@@ -113,21 +113,21 @@ contradictions() {
     trace 0,arm,one,10
     for option in load=burst timers=5 delay=5 seed=5; do
         refused --$option "$work/trace.csv"
-        says "--${option%=*} is for a load that is made up"
+        says "--${option%=*} needs a generated load"
     done
     refused --tick 5
-    says '--tick is for a TRACE'
+    says '--tick needs a TRACE'
     refused "$work/trace.csv" --tick 0
     for option in frames=5 from=5 to=5; do
         refused --$option "$work/trace.csv"
-        says "--${option%=*} is for a film"
+        says "--${option%=*} needs --film FILE"
     done
     refused --film "$work/f" --frames 1
     refused --film "$work/f" --frames 61
     refused --film "$work/f" --from 9 --to 8
-    says 'before --from'
+    says '--to is less than --from'
     refused --film "$work/f" --from 11 "$work/trace.csv"
-    says 'ticks 0 to 10'
+    says 'give ticks from 0 to 10'
     refused --film "$work/f" --chart "$work/f"
     says "tickwheel: --chart and --film are the same file, $work/f"
     refused --film "$work/f" --chart "$work/../${work##*/}/f"
@@ -217,7 +217,7 @@ every_load_is_replayed() {
 remarks_are_no_errors() {
     echo 0,arm,a,18446744073709551614 >"$work/far.csv"
     "$tool" sim --csv "$work/far.csv" >"$work/out" 2>"$work/err" || fail "far: exit code $?"
-    says '--tick says how many'
+    says 'give --tick'
     says '65536r is left out'
     [ "$(wc -l <"$work/out")" -eq 6 ] || fail 'far: not five rows'
     "$tool" sim --csv --tick 1 --geometry 20 "$work/far.csv" >"$work/out" 2>"$work/err" ||
@@ -225,7 +225,7 @@ remarks_are_no_errors() {
     [ ! -s "$work/err" ] || fail 'a remark on what was said'
     printf '0,arm,a,5\n# 3 operations left out\n' >"$work/holes.csv"
     "$tool" sim --csv "$work/holes.csv" >"$work/out" 2>"$work/err" || fail "holes: exit code $?"
-    says '3 operations were left out'
+    says 'incomplete: 3 operations were left out'
 }
 
 a_load_that_was_written_is_the_same_load() {

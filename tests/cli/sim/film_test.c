@@ -13,7 +13,7 @@ static const struct tkw_geometry usual = {0};
 
 static const struct trace_op example = {.deadline = 445, .kind = TRACE_ARM};
 
-/* X1 of docs/guide/laws.md, as it is told there. */
+/* X1 of docs/internals/laws.md, as it is told there. */
 static void a_timer_has_a_frame_for_each_slot_it_is_in(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void who_is_postponed_is_filed_anew_later(void **state)
 }
 
 /* Arrows of them all would hide the rest. */
-static void a_crowd_that_is_filed_anew_is_told_in_words(void **state)
+static void a_crowd_that_is_filed_anew_is_described_in_words(void **state)
 {
     (void)state;
     struct trace trace = crowd(1000, 2000, 4000, 0);
@@ -138,7 +138,7 @@ static void frames_are_not_spent_on_silence(void **state)
     free(film);
 }
 
-static void a_film_begins_and_ends_when_it_is_told_to(void **state)
+static void a_film_begins_and_ends_at_the_ticks_of_its_options(void **state)
 {
     (void)state;
     char *film =
@@ -259,7 +259,7 @@ static void a_crowd_that_leaves_fades(void **state)
 }
 
 /* What is not told singly is counted; and the longest of all has room. */
-static void falls_that_are_too_many_are_told_together(void **state)
+static void falls_that_are_too_many_are_counted_together(void **state)
 {
     (void)state;
     char text[FILM_CAPTION_MAX];
@@ -324,10 +324,10 @@ int main(void)
         cmocka_unit_test(who_fires_goes_to_the_middle),
         cmocka_unit_test(who_is_cancelled_has_no_arrow),
         cmocka_unit_test(who_is_postponed_is_filed_anew_later),
-        cmocka_unit_test(a_crowd_that_is_filed_anew_is_told_in_words),
+        cmocka_unit_test(a_crowd_that_is_filed_anew_is_described_in_words),
         cmocka_unit_test(many_events_have_frames_at_even_distances),
         cmocka_unit_test(frames_are_not_spent_on_silence),
-        cmocka_unit_test(a_film_begins_and_ends_when_it_is_told_to),
+        cmocka_unit_test(a_film_begins_and_ends_at_the_ticks_of_its_options),
         cmocka_unit_test(a_slot_of_many_timers_is_stronger),
         cmocka_unit_test(a_large_ring_is_drawn_in_groups),
         cmocka_unit_test(a_crowd_of_a_pool_falls_in_shares),
@@ -335,7 +335,7 @@ int main(void)
         cmocka_unit_test(a_film_of_a_time_without_events_says_so),
         cmocka_unit_test(a_slot_that_was_emptied_is_marked),
         cmocka_unit_test(a_crowd_that_leaves_fades),
-        cmocka_unit_test(falls_that_are_too_many_are_told_together),
+        cmocka_unit_test(falls_that_are_too_many_are_counted_together),
         cmocka_unit_test(without_memory_there_is_no_film),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,10 +69,10 @@ static void a_recording_can_be_played_again(void **state)
     live_for_a_while(&scene, probes, COUNT_OF(probes));
     tkw_service_cancel(scene.service, steady.handle);
 
-    struct tkw_service_figures was = tkw_service_counters(scene.service);
+    struct tkw_service_stats was = tkw_service_read_stats(scene.service);
     struct trace trace = recorded_by(&scene);
     assert_true(was.fired > 100 && was.cancelled > 100);
-    assert_int_equal(trace.unit, TKW_MILLISECOND);
+    assert_int_equal(trace.unit, 100 * TKW_MICROSECOND);
     for (size_t i = 0; i < 2 * COUNT_OF(geometries); i++) {
         struct replay_outcome played;
         const struct engine_kind *kind = i % 2 ? &engine_pool : &engine_wheel;

@@ -166,7 +166,7 @@ static void time_can_come_to_its_end(void **state)
         assert_int_equal(run(kinds[i], &trace, &twenty).work.fired, 2);
 }
 
-static void a_wheel_that_goes_round_passes_over(void **state)
+static void a_wheel_with_rounds_passes_over(void **state)
 {
     (void)state;
     struct trace trace = TRACE(0, ARM(0, 0, 1112));
@@ -180,7 +180,7 @@ static void a_wheel_that_goes_round_passes_over(void **state)
 
 /* Ten timers fall together at 400, nine of them by two levels, which a pool
  * does one by one; no more than two are due together. */
-static void the_worst_step_is_told_with_its_time(void **state)
+static void the_worst_step_is_reported_with_its_time(void **state)
 {
     (void)state;
     struct trace trace =
@@ -299,7 +299,7 @@ static void see_operation(void *context, const struct engine *engine,
     write_down(diary, letters[op->kind]);
 }
 
-static void a_watcher_is_told_of_everything_in_order(void **state)
+static void a_watcher_is_called_for_everything_in_order(void **state)
 {
     (void)state;
     struct diary diary = {.now = 0};
@@ -418,13 +418,13 @@ int main(void)
         cmocka_unit_test(time_ends_with_what_happens_last),
         cmocka_unit_test(far_jumps_cost_nothing),
         cmocka_unit_test(time_can_come_to_its_end),
-        cmocka_unit_test(a_wheel_that_goes_round_passes_over),
-        cmocka_unit_test(the_worst_step_is_told_with_its_time),
+        cmocka_unit_test(a_wheel_with_rounds_passes_over),
+        cmocka_unit_test(the_worst_step_is_reported_with_its_time),
         cmocka_unit_test(memory_is_that_of_the_most_pending),
         cmocka_unit_test(the_span_is_to_the_last_time_or_deadline),
         cmocka_unit_test(a_trace_of_nothing_is_fine),
         cmocka_unit_test(turns_without_end_can_be_interrupted),
-        cmocka_unit_test(a_watcher_is_told_of_everything_in_order),
+        cmocka_unit_test(a_watcher_is_called_for_everything_in_order),
         cmocka_unit_test(a_census_finds_each_timer_in_its_slot),
         cmocka_unit_test(all_geometries_agree_on_the_outcome),
     };

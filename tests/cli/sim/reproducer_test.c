@@ -185,9 +185,9 @@ static void plain_c_and_claims_do_not_matter(void **state)
         "     * this */\n"
         "    }\n"
         "    tkw_wheel_arm(wheel, &timers[0], UINT64_C(12)); /* here */\n"
-        "    assert(tkw_wheel_counters(wheel).falls +\n"
-        "               tkw_wheel_counters(wheel).refiles +\n"
-        "               tkw_wheel_counters(wheel).passes <= UINT64_C(5));\n"
+        "    assert(tkw_wheel_read_stats(wheel).falls +\n"
+        "               tkw_wheel_read_stats(wheel).refiles +\n"
+        "               tkw_wheel_read_stats(wheel).passes <= UINT64_C(5));\n"
         "    assert(tkw_timer_is_armed(&timers[0]) == true);\n"
         "    assert(tkw_wheel_now(wheel) == UINT64_C(10));\n" TAIL));
     assert_int_equal(trace.op_count, 1);
@@ -215,41 +215,45 @@ static void what_the_model_test_does_not_write_is_refused(void **state)
         bool is_long = strlen(line) > 40;
         int length = snprintf(text, sizeof text, "%s%s\n%s", HEAD, line, TAIL);
         snprintf(fault, sizeof fault,
-                 "load.csv, line " FIRST_LINE ": '%.*s%s' is nothing that the "
-                 "model test writes",
+                 "load.csv, line " FIRST_LINE ": '%.*s%s' is not a line that "
+                 "the model test writes",
                  is_long ? 37 : 40, line, is_long ? "..." : "");
         assert_fault((struct sample){text, (size_t)length}, -EINVAL, fault);
     }
 }
 
-static void a_reproducer_that_is_wrong_is_told_with_its_line(void **state)
+static void a_wrong_reproducer_is_reported_with_its_line(void **state)
 {
     (void)state;
     assert_fault(
         SAMPLE(HEAD "    tkw_wheel_advance(wheel, UINT64_C(9));\n" TAIL),
-        -EINVAL, "load.csv, line " FIRST_LINE ": time goes back, from 10 to 9");
+        -EINVAL,
+        "load.csv, line " FIRST_LINE ": the time goes back from 10 to 9");
     assert_fault(SAMPLE(HEAD "    tkw_wheel_arm(wheel, &timers[0], "
                              "UINT64_C(12));\n"),
                  -EINVAL,
                  "load.csv, line " FIRST_LINE
-                 ": the file was cut off: main() has no end");
+                 ": the file is cut off: main() has no end");
     assert_fault(
         SAMPLE(HEAD "    assert(tkw_wheel_pop(wheel) == &timers[3]);\n" TAIL),
         -EINVAL,
-        "load.csv, line " FIRST_LINE ": timer 3 comes back, but is not armed");
+        "load.csv, line " FIRST_LINE ": timer 3 is returned but is not armed");
     assert_fault(SAMPLE(HEAD TAIL), -EINVAL,
-                 "load.csv, line 17: the file ends here without any operation");
+                 "load.csv, line 17: the file has no operation");
     assert_fault(
         SAMPLE("/* a letter */\n"), -EINVAL,
-        "load.csv, line 1: no main() until here: neither a trace nor a "
+        "load.csv, line 1: the file has no main(): it is neither a trace nor a "
         "reproducer of the model test");
-    assert_fault(SAMPLE("/**/\nint main(void)\n{\n    struct tkw_geometry "
-                        "geometry = {.sizes = {20, 1}};\n"),
-                 -EINVAL, "load.csv, line 4: a level needs at least 2 slots");
+    assert_fault(
+        SAMPLE("/**/\nint main(void)\n{\n    struct tkw_geometry "
+               "geometry = {.sizes = {20, 1}};\n"),
+        -EINVAL,
+        "load.csv, line 4: a size is 1; give at least 2 slots to a level");
     assert_fault(SAMPLE("/**/\nint main(void)\n{\n    assert(tkw_wheel_init("
                         "wheel, bytes, &geometry, UINT64_C(1)) == 0);\n"),
                  -EINVAL,
-                 "load.csv, line 4: neither geometry nor start are known here");
+                 "load.csv, line 4: the geometry or the start is missing "
+                 "before this line");
 }
 
 static void a_reproducer_that_memory_is_short_for_leaves_nothing(void **state)
@@ -280,7 +284,7 @@ int main(void)
         cmocka_unit_test(time_stands_while_a_budget_ran_out),
         cmocka_unit_test(plain_c_and_claims_do_not_matter),
         cmocka_unit_test(what_the_model_test_does_not_write_is_refused),
-        cmocka_unit_test(a_reproducer_that_is_wrong_is_told_with_its_line),
+        cmocka_unit_test(a_wrong_reproducer_is_reported_with_its_line),
         cmocka_unit_test(a_reproducer_that_memory_is_short_for_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include "support/fault.h"
+
 static tkw_tick next_but_one(const struct engine *engine)
 {
     tkw_tick next = engine_wheel.next(engine);
@@ -61,24 +63,41 @@ static bool cancel_and_deny(struct engine *engine, uint32_t id)
     return false;
 }
 
-static bool find_fault(const struct engine *engine)
+static bool find_fault(const struct engine *engine, struct tkw_fault *fault)
 {
     (void)engine;
-    return false;
+    *fault = (struct tkw_fault){.what = "planted number", .found = 3};
+    return true;
 }
 
-static struct tkw_wheel_figures count_one_more(const struct engine *engine)
+static struct tkw_wheel_stats count_one_more(const struct engine *engine)
 {
-    struct tkw_wheel_figures figures = engine_wheel.counters(engine);
-    figures.fired++;
-    return figures;
+    struct tkw_wheel_stats stats = engine_wheel.read_stats(engine);
+    stats.fired++;
+    return stats;
+}
+
+static struct replay_outcome run_some(const struct engine_kind *kind)
+{
+    struct trace trace =
+        TRACE(0, ARM(0, 0, 10), ARM(0, 1, 10), ARM(0, 2, 15), CANCEL(2, 2));
+    return run_on(kind, &trace, &twenty);
 }
 
 static bool is_found_out(const struct engine_kind *kind)
 {
-    struct trace trace =
-        TRACE(0, ARM(0, 0, 10), ARM(0, 1, 10), ARM(0, 2, 15), CANCEL(2, 2));
-    return !run_on(kind, &trace, &twenty).is_sound;
+    return !run_some(kind).is_sound;
+}
+
+/* An outcome says which invariant is broken, or that none is. */
+static void a_broken_invariant_is_described(void **state)
+{
+    (void)state;
+    struct engine_kind kind = engine_wheel;
+    assert_null(run_some(&kind).fault.what);
+    kind.find_fault = find_fault;
+    struct replay_outcome outcome = run_some(&kind);
+    ASSERT_FAULT(&outcome.fault, "planted number is 3, expected 0");
 }
 
 static void a_broken_promise_is_found_out(void **state)
@@ -108,10 +127,10 @@ static void a_broken_promise_is_found_out(void **state)
     kind.cancel = cancel_and_deny;
     assert_true(is_found_out(&kind));
     kind = engine_wheel;
-    kind.check = find_fault;
+    kind.find_fault = find_fault;
     assert_true(is_found_out(&kind));
     kind = engine_wheel;
-    kind.counters = count_one_more;
+    kind.read_stats = count_one_more;
     assert_true(is_found_out(&kind));
 }
 
@@ -161,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_broken_promise_is_found_out),
+        cmocka_unit_test(a_broken_invariant_is_described),
         cmocka_unit_test(want_of_memory_ends_a_replay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

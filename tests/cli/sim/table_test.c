@@ -104,8 +104,8 @@ static void nothing_is_recommended_where_nothing_was_moved(void **state)
     }
     struct page page = print(table_write, rows, 2);
     assert_null(strstr(page.text, "For this load"));
-    assert_non_null(strstr(page.text, "\nToo little was done to tell 2 of them "
-                                      "apart: "));
+    assert_non_null(strstr(page.text, "\nToo little happens to compare 2 of "
+                                      "them: "));
     assert_non_null(strstr(page.text, "\nOf these wheel 64 takes the least "
                                       "memory.\n"));
 
@@ -170,7 +170,7 @@ static void only_the_best_of_a_column_is_marked(void **state)
     assert_int_equal(count_of(page.text, '*'), 2);
 }
 
-static void passes_are_told_only_of_wheels_that_go_round(void **state)
+static void passes_are_printed_only_for_wheels_with_rounds(void **state)
 {
     (void)state;
     struct sim_row rows[] = {row("20", 50, 9), row("512r", 60, 9)};
@@ -304,7 +304,7 @@ int main(void)
         cmocka_unit_test(few_operations_are_not_judged_by_time),
         cmocka_unit_test(one_geometry_is_not_recommended_over_others),
         cmocka_unit_test(only_the_best_of_a_column_is_marked),
-        cmocka_unit_test(passes_are_told_only_of_wheels_that_go_round),
+        cmocka_unit_test(passes_are_printed_only_for_wheels_with_rounds),
         cmocka_unit_test(no_line_is_wider_than_a_terminal),
         cmocka_unit_test(a_name_is_beside_its_numbers_if_it_fits),
         cmocka_unit_test(a_sentence_goes_on_in_the_next_line),

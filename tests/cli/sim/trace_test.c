@@ -123,25 +123,24 @@ static const struct {
     {                                                \
         {(text), sizeof(text) - 1}, "load.csv" fault \
     }
-    WRONG("", ": the file ends here without any operation"),
-    WRONG("# nothing\n\n",
-          ", line 2: the file ends here without any operation"),
+    WRONG("", ": the file has no operation"),
+    WRONG("# nothing\n\n", ", line 2: the file has no operation"),
     WRONG("0,arm,a,1\n5,arm,b,7",
-          ", line 2: the file was cut off: this line, its last one, has no "
-          "end"),
-    WRONG("0,start,a,1\n", ", line 1: the operation 'start' is none of arm, "
-                           "postpone, cancel and advance"),
-    WRONG("0,ARM,a,1\n", ", line 1: the operation 'ARM' is none of arm, "
-                         "postpone, cancel and advance"),
-    WRONG("\n0,arm\n", ", line 2: 2 fields instead of 4: "
+          ", line 2: the file is cut off: its last line does not end in a "
+          "newline"),
+    WRONG("0,start,a,1\n", ", line 1: the operation is 'start'; give arm, "
+                           "postpone, cancel or advance"),
+    WRONG("0,ARM,a,1\n", ", line 1: the operation is 'ARM'; give arm, "
+                         "postpone, cancel or advance"),
+    WRONG("\n0,arm\n", ", line 2: the line has 2 fields; give 4: "
                        "time,operation,key,deadline"),
-    WRONG("hello\n", ", line 1: 1 field instead of 4: "
+    WRONG("hello\n", ", line 1: the line has 1 field; give 4: "
                      "time,operation,key,deadline"),
-    WRONG("0,cancel,a,,\n", ", line 1: 5 fields instead of 4: "
+    WRONG("0,cancel,a,,\n", ", line 1: the line has 5 fields; give 4: "
                             "time,operation,key,deadline"),
-    WRONG("-1,arm,a,1\n", ", line 1: the time '-1' is no whole number"),
-    WRONG(",arm,a,1\n", ", line 1: the time is missing"),
-    WRONG("0,arm,a,1.5\n", ", line 1: the deadline '1.5' is no whole "
+    WRONG("-1,arm,a,1\n", ", line 1: the time '-1' is not a whole number"),
+    WRONG(",arm,a,1\n", ", line 1: the time is missing; give a whole number"),
+    WRONG("0,arm,a,1.5\n", ", line 1: the deadline '1.5' is not a whole "
                            "number"),
     WRONG("18446744073709551616,arm,a,1\n",
           ", line 1: the time '18446744073709551616' is more than "
@@ -150,40 +149,41 @@ static const struct {
           ", line 1: the deadline '99999999999999999999999' is more than "
           "18446744073709551615"),
     WRONG("10,arm,a,20\n# late\n9,cancel,a,\n",
-          ", line 3: time goes back, from 10 to 9"),
-    WRONG("0,arm,,1\n", ", line 1: arm wants a key"),
-    WRONG("0,postpone, ,1\n", ", line 1: postpone wants a key"),
-    WRONG("0,cancel,,\n", ", line 1: cancel wants a key"),
-    WRONG("0,advance,a,\n", ", line 1: advance takes no key, not 'a'"),
-    WRONG("0,arm,a,\n", ", line 1: arm wants a deadline"),
-    WRONG("0,postpone,a,\n", ", line 1: postpone wants a deadline"),
-    WRONG("0,cancel,a,5\n", ", line 1: cancel takes no deadline, not '5'"),
-    WRONG("0,advance,,5\n", ", line 1: advance takes no deadline, not '5'"),
-    WRONG("# tick 0\n", ", line 1: # tick wants a number from 1 to "
-                        "18446744073709551615, not '0'"),
-    WRONG("# tick\n", ", line 1: # tick wants a number from 1 to "
-                      "18446744073709551615, not ''"),
-    WRONG("# tick 5 ms\n", ", line 1: # tick wants a number from 1 to "
-                           "18446744073709551615, not '5 ms'"),
+          ", line 3: the time goes back from 10 to 9"),
+    WRONG("0,arm,,1\n", ", line 1: arm needs a key"),
+    WRONG("0,postpone, ,1\n", ", line 1: postpone needs a key"),
+    WRONG("0,cancel,,\n", ", line 1: cancel needs a key"),
+    WRONG("0,advance,a,\n", ", line 1: advance takes no key; remove 'a'"),
+    WRONG("0,arm,a,\n", ", line 1: arm needs a deadline"),
+    WRONG("0,postpone,a,\n", ", line 1: postpone needs a deadline"),
+    WRONG("0,cancel,a,5\n", ", line 1: cancel takes no deadline; remove '5'"),
+    WRONG("0,advance,,5\n", ", line 1: advance takes no deadline; remove '5'"),
+    WRONG("# tick 0\n",
+          ", line 1: # tick is '0'; give a whole number from 1 to "
+          "18446744073709551615"),
+    WRONG("# tick\n", ", line 1: # tick is ''; give a whole number from 1 to "
+                      "18446744073709551615"),
+    WRONG("# tick 5 ms\n",
+          ", line 1: # tick is '5 ms'; give a whole number from 1 "
+          "to 18446744073709551615"),
     WRONG("# tick 5\n0,arm,a,1\n# tick 6\n",
-          ", line 3: # tick was 5 before, not 6"),
+          ", line 3: # tick is 6 here and 5 before; give one number"),
     WRONG("0,arm,a,1\n# tick 5\n",
-          ", line 2: # tick must stand before the first operation"),
-    WRONG("0,arm,a\0b,1\n", ", line 1: not a text file: there are control "
-                            "characters in this line"),
-    WRONG("0,arm,a,1\n\177ELF\1\1", ", line 2: not a text file: there are "
-                                    "control characters in this line"),
+          ", line 2: # tick follows an operation; put it before the first"),
+    WRONG("0,arm,a\0b,1\n", ", line 1: the line has control characters: "
+                            "this is not a text file"),
+    WRONG("0,arm,a,1\n\177ELF\1\1", ", line 2: the line has control "
+                                    "characters: this is not a text file"),
     WRONG("0,arm,a,1\r5,arm,a,2\r\n",
-          ", line 1: not a text file: there are control characters in this "
-          "line"),
+          ", line 1: the line has control characters: this is not a text file"),
     WRONG("0,arm,a,1\ntime,operation,key,due\n",
-          ", line 2: the time 'time' is no whole number"),
+          ", line 2: the time 'time' is not a whole number"),
     WRONG("0,an operation of the user\xc3\xbc that is longer,a,1\n",
-          ", line 1: the operation 'an operation of the user?? that is lo...'"
-          " is none of arm, postpone, cancel and advance"),
+          ", line 1: the operation is 'an operation of the user?? that is "
+          "lo...'; give arm, postpone, cancel or advance"),
 };
 
-static void what_is_wrong_is_told_with_its_line(void **state)
+static void an_error_is_reported_with_its_line(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(wrong); i++)
@@ -203,7 +203,7 @@ static void a_key_may_have_255_bytes_and_no_more(void **state)
     assert_fault((struct sample){text, (size_t)length}, -EINVAL,
                  "load.csv, line 1: the key "
                  "'0000000000000000000000000000000000000...' has 256 bytes; "
-                 "255 are allowed");
+                 "give at most 255");
 }
 
 /* However long its name and its numbers are, it ends within its room. */
@@ -220,7 +220,7 @@ static void a_complaint_fits_a_line_and_keeps_the_end_of_the_name(void **state)
                      -EINVAL);
     assert_ptr_equal(strstr(fault.text, "...0000"), fault.text);
     assert_non_null(strstr(fault.text, "000/?\xc3\xbc.csv, line 1: the "));
-    assert_non_null(strstr(fault.text, " cancel and advance"));
+    assert_non_null(strstr(fault.text, " cancel or advance"));
     fclose(file);
 }
 
@@ -267,7 +267,7 @@ static void a_line_without_end_is_refused(void **state)
     memset(text, '#', length);
     text[0] = '\n';
     assert_fault((struct sample){text, length}, -EINVAL,
-                 "load.csv, line 2: the line is longer than 65536 bytes");
+                 "load.csv, line 2: the line has more than 65536 bytes");
     free(text);
 }
 
@@ -315,7 +315,7 @@ static bool listen(void *context, double part)
     return listener->calls <= listener->calls_max;
 }
 
-static void progress_is_told_about_a_hundred_times(void **state)
+static void progress_is_reported_about_a_hundred_times(void **state)
 {
     (void)state;
     struct sample sample = many_lines(500000, "%zu,arm,%zu,%zu\n");
@@ -332,7 +332,7 @@ static void progress_is_told_about_a_hundred_times(void **state)
     free((char *)sample.text);
 }
 
-static void who_is_told_of_progress_can_stop_it(void **state)
+static void the_progress_callback_can_stop_the_reading(void **state)
 {
     (void)state;
     struct listener listener = {.calls_max = 0};
@@ -348,7 +348,7 @@ static void who_is_told_of_progress_can_stop_it(void **state)
 }
 
 /* A directory can be opened, but not read. */
-static void what_cannot_be_read_is_told_apart_from_what_is_wrong(void **state)
+static void a_read_error_differs_from_a_format_error(void **state)
 {
     (void)state;
     struct trace trace;
@@ -357,7 +357,7 @@ static void what_cannot_be_read_is_told_apart_from_what_is_wrong(void **state)
     assert_non_null(file);
     assert_int_equal(trace_read(&trace, file, ".", 0, NULL, NULL, &fault),
                      -EIO);
-    assert_string_equal(fault.text, ".: could not be read: Is a directory");
+    assert_string_equal(fault.text, ".: cannot be read: Is a directory");
     fclose(file);
 }
 
@@ -381,16 +381,16 @@ int main(void)
         cmocka_unit_test(times_are_rounded_down_and_deadlines_up),
         cmocka_unit_test(
             a_unit_that_is_asked_for_goes_before_the_one_in_the_file),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_line),
+        cmocka_unit_test(an_error_is_reported_with_its_line),
         cmocka_unit_test(a_key_may_have_255_bytes_and_no_more),
         cmocka_unit_test(a_complaint_fits_a_line_and_keeps_the_end_of_the_name),
         cmocka_unit_test(many_lines_and_keys_are_read_as_few_are),
         cmocka_unit_test(a_line_without_end_is_refused),
         cmocka_unit_test(different_names_have_different_numbers),
         cmocka_unit_test(more_names_than_numbers_are_refused),
-        cmocka_unit_test(progress_is_told_about_a_hundred_times),
-        cmocka_unit_test(who_is_told_of_progress_can_stop_it),
-        cmocka_unit_test(what_cannot_be_read_is_told_apart_from_what_is_wrong),
+        cmocka_unit_test(progress_is_reported_about_a_hundred_times),
+        cmocka_unit_test(the_progress_callback_can_stop_the_reading),
+        cmocka_unit_test(a_read_error_differs_from_a_format_error),
         cmocka_unit_test(
             a_trace_that_memory_is_short_for_leaves_nothing_behind),
     };

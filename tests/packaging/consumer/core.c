@@ -8,12 +8,12 @@
 int main(void)
 {
     struct tkw_pool *pool;
-    struct tkw_shot shot;
+    struct tkw_pool_timer timer;
     if (tkw_pool_open(&pool, NULL) != 0)
         return 1;
     tkw_pool_arm(pool, NULL, 90000, (struct tkw_user){.word = 7});
     tkw_pool_advance(pool, 90000);
-    int status = tkw_pool_pop(pool, &shot) && shot.user.word == 7 ? 0 : 1;
+    int status = tkw_pool_pop(pool, &timer) && timer.user.word == 7 ? 0 : 1;
     tkw_pool_close(pool);
     return status;
 }

@@ -24,6 +24,6 @@ int main(void)
 
     must(calls == 1);
     tkw_service_close(service, NULL, NULL);
-    tkw_hand_close(hand);
+    tkw_manual_clock_close(clock);
     return 0;
 }

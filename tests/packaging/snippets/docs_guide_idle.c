@@ -2,14 +2,14 @@
  */
 #include <tickwheel/monitor.h>
 
-#include "hand_service.h"
+#include "manual_clock_service.h"
 
 struct connection {
     bool is_silent;
 };
 
 /* What is handed out leads back to the connection. */
-static void mark(void *context, const struct tkw_silent *silent, size_t count)
+static void mark(void *context, const struct tkw_idle_key *silent, size_t count)
 {
     (void)context;
     must(count == 1 && silent->key.bytes == NULL);
@@ -19,7 +19,7 @@ static void mark(void *context, const struct tkw_silent *silent, size_t count)
 int main(void)
 {
     struct connection theirs = {0}, *connection = &theirs;
-    struct hand_service it = hand_service_open();
+    struct manual_clock_service it = manual_clock_service_open();
     struct tkw_monitor_config config = {.on_silent = mark};
     struct tkw_monitor *monitor;
     must(tkw_monitor_open(&monitor, it.service, &config) == 0);
@@ -27,9 +27,9 @@ int main(void)
 #include "docs_guide_idle.2.1"
 
     must(!connection->is_silent);
-    hand_service_turn(it, 31 * TKW_SECOND);
+    manual_clock_service_advance(it, 31 * TKW_SECOND);
     must(connection->is_silent);
     tkw_monitor_close(monitor);
-    hand_service_close(it);
+    manual_clock_service_close(it);
     return 0;
 }

@@ -13,6 +13,8 @@
 # written to OUT/NAME.N.M.  Each knows the lines that it came from, for the
 # compiler to tell.  Prints a line for each: `program`, `piece` or `other` (an
 # indented block that is not C), and the name.
+#
+# A fence marked output is what the program before it prints: OUT/NAME.N.output.
 
 BEGIN { is_after_gap = 1 }
 
@@ -36,10 +38,12 @@ FILENAME ~ /\.h$/ {
     sub(/^ *```+ */, "", language)
     in_fence = !in_fence
     in_snippet = (in_fence && language == "c")
+    in_output = (in_fence && language == "output")
     is_after_gap = 1
     next
 }
 in_snippet { keep($0) }
+in_output { print >(out "/" page "." snippets ".output") }
 !in_fence { read($0) }
 
 END {

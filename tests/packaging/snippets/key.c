@@ -12,7 +12,7 @@ int main(void)
 {
     struct connection seventh = {.id = 7}, *connection = &seventh;
     uint64_t now = TKW_SECOND;
-    struct tkw_silent silent;
+    struct tkw_idle_key silent;
     struct tkw_idle *idle;
     must(tkw_idle_open(&idle, NULL) == 0);
 

@@ -1,7 +1,7 @@
 /* purgatory.c - the snippets of purgatory.h: a fetch that waits for data. */
 #include <tickwheel/purgatory.h>
 
-#include "hand_service.h"
+#include "manual_clock_service.h"
 
 struct partition {
     uint64_t id;
@@ -47,14 +47,14 @@ static void watch(struct tkw_purgatory *purgatory)
 
 #include "purgatory.1.3"
 
-    must(error == 0 && tkw_purgatory_counters(purgatory).watched == 2);
+    must(error == 0 && tkw_purgatory_read_stats(purgatory).watched == 2);
 }
 
 int main(void)
 {
     struct partition *partition = &orders;
     const char *data = "hello";
-    struct hand_service it = hand_service_open();
+    struct manual_clock_service it = manual_clock_service_open();
     struct tkw_purgatory *purgatory;
     must(tkw_purgatory_open(&purgatory, it.service, NULL) == 0);
 
@@ -67,13 +67,13 @@ int main(void)
 
     /* One that nothing is appended for is answered half a second later. */
     watch(purgatory);
-    hand_service_turn(it, 499 * TKW_MILLISECOND);
+    manual_clock_service_advance(it, 499 * TKW_MILLISECOND);
     must(answers == 1);
-    hand_service_turn(it, 2 * TKW_MILLISECOND);
+    manual_clock_service_advance(it, 2 * TKW_MILLISECOND);
     must(answers == 2 && released == 2);
-    must(tkw_purgatory_counters(purgatory).watched == 0);
+    must(tkw_purgatory_read_stats(purgatory).watched == 0);
 
     must(tkw_purgatory_close(purgatory, NULL, NULL) == 0);
-    hand_service_close(it);
+    manual_clock_service_close(it);
     return 0;
 }

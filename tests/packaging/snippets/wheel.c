@@ -99,11 +99,37 @@ static void walks_over_all_that_is_armed(void)
     must(strlen(noted()) == 2 * strlen("level 1, slot 5\n"));
 }
 
+static uint32_t drawn_five, drawn_seven;
+
+static void draw(uint32_t level, const uint32_t *counts, size_t count)
+{
+    must(count > 7);
+    if (level == 1)
+        drawn_five = counts[5];
+    if (level == 2)
+        drawn_seven = counts[7];
+}
+
+/* Both timers are drawn where a walk meets them. */
+static void draws_what_each_slot_holds(void)
+{
+    struct tkw_wheel *wheel = &memory.wheel;
+    struct tkw_timer near = {0}, far = {0};
+    tkw_wheel_init(wheel, sizeof memory, NULL, 0);
+    tkw_wheel_arm(wheel, &near, 5);
+    tkw_wheel_arm(wheel, &far, 128 * 7);
+
+#include "wheel.5.1"
+
+    must(drawn_five == 1 && drawn_seven == 1);
+}
+
 int main(void)
 {
     hangs_up_after_30_seconds();
     static_memory_is_enough();
     calls_what_was_due_once();
     walks_over_all_that_is_armed();
+    draws_what_each_slot_holds();
     return 0;
 }
