@@ -6,7 +6,8 @@
 
 #include "pool/private.h"
 
-/* Arm again until it has moved into another body; tell which record that is. */
+/* Arm a timer again until it has moved into another body.  Returns the index of
+ * that body. */
 static uint32_t move_into_body(struct tkw_pool *pool, tkw_handle handle,
                                tkw_tick deadline)
 {
@@ -17,14 +18,15 @@ static uint32_t move_into_body(struct tkw_pool *pool, tkw_handle handle,
     return (uint32_t)timer->deadline;
 }
 
-/* So many alive that nothing is swept. */
+/* Arm enough timers that the pool sweeps nothing. */
 static void arm_many(struct tkw_pool *pool)
 {
     for (size_t i = 0; i < 10 * TAG_MAX; i++)
         pool_arm(pool, TKW_NEVER, i);
 }
 
-/* Popped and kept, no entry of it is left: tags begin anew. */
+/* A timer that was popped and kept has no entry left, so its tags begin at 0
+ * again. */
 static void a_kept_timer_never_runs_out_of_tags(void **state)
 {
     (void)state;
@@ -42,7 +44,7 @@ static void a_kept_timer_never_runs_out_of_tags(void **state)
     pool_done(pool);
 }
 
-/* To the tick that it is armed for already, too: no entry is made for it. */
+/* The pool files no new entry, even for the tick that the timer has already. */
 static void a_timer_in_a_body_is_postponed_in_place(void **state)
 {
     (void)state;
@@ -63,8 +65,9 @@ static void a_timer_in_a_body_is_postponed_in_place(void **state)
 }
 
 /*
- * Out of its second body, the timer's deadline is the number of its first,
- * whose last entry goes only then.  That is not the timer's any more.
+ * A timer leaves its second body when its deadline equals the index of its
+ * first body.  The pool drops the last entry of the first body later, and must
+ * not take the deadline for a reference to that body.
  */
 static void a_deadline_is_not_taken_for_the_number_of_a_body(void **state)
 {
@@ -91,12 +94,30 @@ static void a_deadline_is_not_taken_for_the_number_of_a_body(void **state)
     pool_done(pool);
 }
 
+/* A handle with the index and the generation of a body names no timer. */
+static void a_body_has_no_handle(void **state)
+{
+    (void)state;
+    struct tkw_pool *pool = pool_of(NULL, 0);
+    tkw_handle handle = pool_arm(pool, 10, 0);
+    uint32_t index = move_into_body(pool, handle, 10);
+    const struct record *body = record_at(pool, index);
+    assert_int_equal(body->word & WORD_STATE, IS_BODY);
+    tkw_handle forged = (body->word & WORD_GENERATION) | index;
+    assert_pool_state(pool, forged, TKW_STALE);
+    assert_false(tkw_pool_cancel(pool, forged));
+    assert_int_equal(tkw_pool_rearm(pool, forged, 20), 0);
+    assert_pool_fires_on_time(pool, handle);
+    pool_done(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kept_timer_never_runs_out_of_tags),
         cmocka_unit_test(a_timer_in_a_body_is_postponed_in_place),
         cmocka_unit_test(a_deadline_is_not_taken_for_the_number_of_a_body),
+        cmocka_unit_test(a_body_has_no_handle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

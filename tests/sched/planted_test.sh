@@ -102,6 +102,10 @@ plant 'freed, and still with its owner' service/jobs.c \
     '/^static void free_plan/,/^}/{/if (plan->owner != NULL)/,+1d;}' \
     cancel_owner_against_giving_back
 
+plant 'reads the plan of a job that was freed meanwhile' service/owner.c \
+    's/ && job_is_in_use(job)//' \
+    cancel_owner_against_giving_back
+
 plant 'aims without the mutex' service/wakeup.c \
     '/^void tkw__wakeup_aim/,/^}/{/_lock(\|_unlock(/d;}' \
     two_arm_against_a_loop
