@@ -230,6 +230,43 @@ static void what_is_gone_takes_no_memory(void **state)
     assert_int_equal(dropped(&probe), 1000000);
 }
 
+/* L9.  Jobs of the driver use up the budget of a run, while the runner has moved
+ * only a part of the workers' timers.  The service asks for the next run at
+ * once. */
+static void a_run_that_stops_within_a_crowd_goes_on_at_once(void **state)
+{
+    (void)state;
+    enum { CROWD = 10000 };
+    static struct probe crowd[CROWD];
+    struct probe first = {0};
+    struct scene scene;
+    scene_open(&scene, 0,
+               (struct tkw_service_config){.driver = TKW_DRIVER_NONE,
+                                           .shards = 1,
+                                           .workers = 1,
+                                           .queue_max = CROWD});
+    uint64_t due = TKW_SECOND;
+    for (size_t i = 0; i <= CROWD; i++) {
+        struct probe *probe = i < CROWD ? &crowd[i] : &first;
+        *probe = (struct probe){0};
+        struct tkw_plan plan = {
+            .task = probe_task(&scene, probe),
+            .when_ns = due,
+            .executor = i < CROWD ? TKW_ON_WORKERS : TKW_ON_DRIVER,
+        };
+        assert_int_equal(tkw_service_arm_plan(scene.service, NULL, &plan), 0);
+    }
+    tkw_manual_clock_set(scene.manual, due);
+    assert_int_equal(tkw_service_run(scene.service, 1), 1);
+    assert_int_equal(ran(&first), 1);
+    assert_int_equal(tkw_service_next(scene.service), due);
+    while (tkw_service_count(scene.service) > 0)
+        assert_true(tkw_service_run(scene.service, 0) >= 0);
+    scene_close(&scene);
+    for (size_t i = 0; i < CROWD; i++)
+        assert_int_equal(ran(&crowd[i]), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +274,7 @@ int main(void)
         cmocka_unit_test(outcomes_add_up_whatever_the_threads_do),
         cmocka_unit_test(a_timer_is_stopped_by_one_or_fires),
         cmocka_unit_test(what_is_gone_takes_no_memory),
+        cmocka_unit_test(a_run_that_stops_within_a_crowd_goes_on_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
