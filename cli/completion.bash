@@ -21,7 +21,7 @@ _tickwheel_values() {
     --load) compgen -W 'burst requests idle' -- "$2" ;;
     --engine) compgen -W 'wheel pool both' -- "$2" ;;
     --geometry) compgen -W '128,512,64 20 64 256 60,60,24 512r 65536r' -- "$2" ;;
-    --structures) compgen -W 'floor wheel pool pool_cold heap list' -- "$2" ;;
+    --structures) compgen -W 'floor wheel pool pool_cold pool_ahead heap list' -- "$2" ;;
     --delays) compgen -W 'uniform log-uniform' -- "$2" ;;
     --chart | --film | --write | --json) compgen -f -- "$2" ;;
     esac

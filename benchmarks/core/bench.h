@@ -58,6 +58,7 @@ struct bench_structure {
 extern const struct bench_structure bench_wheel;
 extern const struct bench_structure bench_pool;
 extern const struct bench_structure bench_pool_cold;
+extern const struct bench_structure bench_pool_ahead;
 extern const struct bench_structure bench_heap;
 extern const struct bench_structure bench_list;
 

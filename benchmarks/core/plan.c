@@ -35,7 +35,8 @@ const char *const spread_names[SPREADS] = {
 };
 
 static const struct bench_structure *const structures[] = {
-    &bench_wheel, &bench_pool, &bench_pool_cold, &bench_heap, &bench_list,
+    &bench_wheel,      &bench_pool, &bench_pool_cold,
+    &bench_pool_ahead, &bench_heap, &bench_list,
 };
 
 static const struct {

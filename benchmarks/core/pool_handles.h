@@ -1,7 +1,9 @@
 /*
  * core/pool_handles.h - the pool in its default geometry.  The file that
- * includes this has defined STRUCTURE, and HANDLE_IS_COLD: 0 if handles are
- * told from the number of a timer, 1 if each is fetched from an array.
+ * includes this has defined STRUCTURE, and HANDLE_IS_COLD: 0 if the number of a
+ * timer yields its handle, 1 if each handle is read from an array.  With
+ * IS_AHEAD, operations on armed timers wait in a queue while their handles and
+ * timers are prefetched.
  */
 #include <stdlib.h>
 
@@ -16,9 +18,27 @@ struct arena {
     size_t size;
 };
 
+#ifndef IS_AHEAD
+#define IS_AHEAD 0
+#endif
+
+/* Operations that wait, and those whose handles have arrived. */
+enum { AHEAD = 16, TIMERS_AHEAD = 8 };
+
+enum operation { DO_CANCEL, DO_MOVE, DO_TOUCH };
+
+struct waiting {
+    enum operation operation;
+    uint32_t id;
+    uint64_t deadline;
+};
+
 struct state {
     struct tkw_pool *pool;
     tkw_handle *handles; /* NULL unless they are cold */
+    struct waiting queue[AHEAD];
+    uint64_t queued; /* operations ever put into the queue ... */
+    uint64_t done;   /* ... and taken from it */
     struct arena arena;
     struct tkw_allocator allocator;
 };
@@ -68,8 +88,11 @@ static inline tkw_handle handle_of(const struct state *s, uint32_t id)
     return HANDLE_IS_COLD ? s->handles[id] : UINT64_C(1) << 32 | id;
 }
 
+static inline void flush(struct state *s);
+
 static inline void arm(struct state *s, uint32_t id, uint64_t deadline)
 {
+    flush(s); /* `id` may be about to be cancelled */
     struct tkw_user user = {.word = id};
     tkw_handle handle;
     if (tkw_pool_arm(s->pool, &handle, deadline, user) != 0)
@@ -80,28 +103,80 @@ static inline void arm(struct state *s, uint32_t id, uint64_t deadline)
         abort();
 }
 
+/* An operation that did what it should returns 1. */
+static inline void expect(int result)
+{
+    if (result != 1)
+        abort();
+}
+
+static inline void execute(struct state *s, enum operation operation,
+                           uint32_t id, uint64_t deadline)
+{
+    tkw_handle handle = handle_of(s, id);
+    if (operation == DO_CANCEL)
+        expect(tkw_pool_cancel(s->pool, handle));
+    else if (operation == DO_MOVE)
+        expect(tkw_pool_rearm(s->pool, handle, deadline));
+    else
+        expect(tkw_pool_postpone(s->pool, handle, deadline));
+}
+
+static inline void execute_first(struct state *s)
+{
+    const struct waiting *first = &s->queue[s->done++ % AHEAD];
+    execute(s, first->operation, first->id, first->deadline);
+}
+
+static inline void flush(struct state *s)
+{
+    while (IS_AHEAD && s->done < s->queued)
+        execute_first(s);
+}
+
+/* Put an operation into the queue.  Prefetch its handle, and the timer of an
+ * earlier operation, whose handle has arrived. */
+static inline void wait_for(struct state *s, struct waiting what)
+{
+    if (s->queued - s->done == AHEAD)
+        execute_first(s);
+    __builtin_prefetch(&s->handles[what.id]);
+    s->queue[s->queued++ % AHEAD] = what;
+    if (s->queued - s->done <= TIMERS_AHEAD)
+        return;
+    uint64_t arrived = s->queued - 1 - TIMERS_AHEAD;
+    tkw_pool_prefetch(s->pool, handle_of(s, s->queue[arrived % AHEAD].id));
+}
+
+static inline void operate(struct state *s, enum operation operation,
+                           uint32_t id, uint64_t deadline)
+{
+    if (IS_AHEAD)
+        wait_for(s, (struct waiting){operation, id, deadline});
+    else
+        execute(s, operation, id, deadline);
+}
+
 static inline void cancel(struct state *s, uint32_t id)
 {
-    if (!tkw_pool_cancel(s->pool, handle_of(s, id)))
-        abort();
+    operate(s, DO_CANCEL, id, 0);
 }
 
 #define HAS_MOVE
 static inline void move(struct state *s, uint32_t id, uint64_t deadline)
 {
-    if (tkw_pool_rearm(s->pool, handle_of(s, id), deadline) != 1)
-        abort();
+    operate(s, DO_MOVE, id, deadline);
 }
 
 #define HAS_TOUCH
 static inline void touch(struct state *s, uint32_t id, uint64_t deadline)
 {
-    if (tkw_pool_postpone(s->pool, handle_of(s, id), deadline) != 1)
-        abort();
+    operate(s, DO_TOUCH, id, deadline);
 }
 
 static inline void advance(struct state *s, uint64_t now)
 {
+    flush(s);
     tkw_pool_advance(s->pool, now);
 }
 

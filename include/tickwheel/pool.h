@@ -180,6 +180,17 @@ TKW_EXPORT int tkw_pool_postpone(struct tkw_pool *pool, tkw_handle handle,
 TKW_EXPORT bool tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle);
 
 /*
+ * Ask the processor to fetch the timer that `handle` names.  A later call with
+ * that handle then need not wait for memory.  `handle` may be any number.
+ *
+ * For callers that know several handles in advance.  With ten million timers,
+ * prefetching eight handles ahead saves a third of the time of cancelling, and
+ * three quarters of the time of moving a timer (docs/guide/tuning.md).
+ */
+TKW_EXPORT void tkw_pool_prefetch(const struct tkw_pool *pool,
+                                  tkw_handle handle);
+
+/*
  * Return the state of the timer that `handle` names; base.h lists the states.
  * `handle` may be any number.  Stores the timer in `*timer` (may be NULL) if it
  * is armed or kept.

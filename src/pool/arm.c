@@ -408,6 +408,13 @@ bool tkw_pool_cancel(struct tkw_pool *pool, tkw_handle handle)
     return true;
 }
 
+void tkw_pool_prefetch(const struct tkw_pool *pool, tkw_handle handle)
+{
+    uint32_t index = (uint32_t)handle;
+    if (index < pool->used)
+        __builtin_prefetch(record_at(pool, index), 1);
+}
+
 void tkw__pool_cancel_given_up(struct tkw_pool *pool, struct record *timer)
 {
     cancel_armed(pool, timer);

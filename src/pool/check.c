@@ -278,20 +278,24 @@ static void unmark(const struct tkw_pool *pool)
 static bool find_in_stack(const struct tkw_pool *pool, uint32_t *count,
                           struct tkw_fault *fault)
 {
+    uint32_t nodes[FREE_NODES];
+    memcpy(nodes, pool->free_nodes, sizeof nodes);
     *count = 0;
-    for (uint32_t top = pool->free_top; top != NO_INDEX;) {
+    uint32_t indices = pool->top_indices;
+    if (fault_if_above(fault, "number of indices in a node of free records",
+                       indices, NODE_INDICES))
+        return true;
+    for (uint32_t i = 0; nodes[i % FREE_NODES] != NO_INDEX; i++) {
+        uint32_t *node = &nodes[i % FREE_NODES];
         if (fault_if_below(fault,
                            "number of records for the index of a free one",
-                           pool->used, top + UINT64_C(1)))
-            return true;
-        const struct node *node = &record_at(pool, top)->node;
-        if (fault_if_above(fault, "number of indices in a node of free records",
-                           node->count, NODE_INDICES) ||
+                           pool->used, *node + UINT64_C(1)) ||
             fault_if_above(fault, "number of records on the stack of free ones",
                            *count, pool->used))
             return true;
-        *count += 1 + node->count;
-        top = node->below;
+        *count += 1 + indices;
+        indices = NODE_INDICES;
+        *node = record_at(pool, *node)->node.deeper;
     }
     return false;
 }

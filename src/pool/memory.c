@@ -2,8 +2,8 @@
  * pool/memory.c - allocating records and chunks, and keeping enough of both.
  *
  * Free records are a stack without memory of its own: a free record is a node
- * that holds the indices of a few others.  So record_pop() mostly returns an
- * index without reading its record.
+ * that holds the indices of a few others (pool/record.h).  So record_pop()
+ * mostly returns an index without reading its record.
  *
  * Advancing moves entries between streams and must not fail.  So arming keeps
  * chunks in reserve.  A `place` is room for one entry that is taken: by an
@@ -252,21 +252,54 @@ void tkw__record_free(struct tkw_pool *pool, uint32_t index,
         return;
     }
     pool->free_count++;
-    if (pool->free_top != NO_INDEX) {
-        struct node *top = &record_at(pool, pool->free_top)->node;
-        if (top->count < NODE_INDICES) {
-            top->indices[top->count++] = index;
-            return;
-        }
+    if (pool->top_indices < NODE_INDICES) {
+        struct node *top = &record_at(pool, pool->free_nodes[0])->node;
+        top->indices[pool->top_indices++] = index;
+        return;
     }
-    record->node.below = pool->free_top;
-    record->node.count = 0;
-    pool->free_top = index;
+    record->node.deeper = pool->free_nodes[FREE_NODES - 1];
+    for (unsigned i = FREE_NODES - 1; i > 0; i--)
+        pool->free_nodes[i] = pool->free_nodes[i - 1];
+    pool->free_nodes[0] = index;
+    pool->top_indices = 0;
+}
+
+static void index_prefetch(const struct tkw_pool *pool, uint32_t index)
+{
+    __builtin_prefetch(record_at(pool, index), 1);
+}
+
+/*
+ * Pop the top node, which holds no index, and return its own.  The node below
+ * it is the top then, and full.
+ *
+ * Free records have mostly left the cache.  A node is prefetched when the pool
+ * names it first.  It has arrived when two nodes are above it: then the records
+ * that it names are prefetched.
+ */
+uint32_t tkw__node_pop(struct tkw_pool *pool)
+{
+    uint32_t index = pool->free_nodes[0];
+    uint32_t deeper = record_at(pool, index)->node.deeper;
+    for (unsigned i = 0; i + 1 < FREE_NODES; i++)
+        pool->free_nodes[i] = pool->free_nodes[i + 1];
+    pool->free_nodes[FREE_NODES - 1] = deeper;
+    pool->top_indices = NODE_INDICES;
+    if (deeper != NO_INDEX)
+        index_prefetch(pool, deeper);
+    if (pool->free_nodes[2] == NO_INDEX)
+        return index;
+    const struct node *node = &record_at(pool, pool->free_nodes[2])->node;
+    for (unsigned i = 0; i < NODE_INDICES; i++)
+        index_prefetch(pool, node->indices[i]);
+    return index;
 }
 
 int tkw__pool_memory_open(struct tkw_pool *pool)
 {
-    pool->free_top = NO_INDEX;
+    for (unsigned i = 0; i < FREE_NODES; i++)
+        pool->free_nodes[i] = NO_INDEX;
+    pool->top_indices = NODE_INDICES;
     update_safe(pool);
     return tkw__pool_provide(pool, 1, 1, 0);
 }

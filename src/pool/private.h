@@ -70,11 +70,13 @@ struct tkw_pool {
     uint64_t unseen;  /* postponements, minus records read since */
 
     struct tkw_wheel_stats stats;
-    uint32_t used;       /* records that were ever used */
-    uint32_t room;       /* records that are allocated */
-    uint32_t free_top;   /* the top node of free records, or NO_INDEX */
-    uint32_t free_count; /* free records below `used` */
-    uint32_t cell_bytes; /* a record and its payload, if it has one */
+    uint32_t used;                   /* records that were ever used */
+    uint32_t room;                   /* records that are allocated */
+    uint32_t free_count;             /* free records below `used` */
+    uint32_t free_nodes[FREE_NODES]; /* the topmost nodes of free records, from
+                                        the top down; NO_INDEX: none */
+    uint32_t top_indices; /* in the top node; NODE_INDICES if there is none */
+    uint32_t cell_bytes;  /* a record and its payload, if it has one */
     uint32_t segments_max;
 
     /* With payload: how many timers other threads have given up, and how many
@@ -135,6 +137,7 @@ int tkw__pool_memory_open(struct tkw_pool *pool);
 void tkw__pool_memory_close(struct tkw_pool *pool);
 int tkw__pool_provide(struct tkw_pool *pool, size_t n, size_t records,
                       size_t steps);
+uint32_t tkw__node_pop(struct tkw_pool *pool);
 void tkw__record_free(struct tkw_pool *pool, uint32_t index,
                       struct record *record);
 void tkw__stream_open(struct tkw_pool *pool, struct slot *slot,
@@ -190,35 +193,14 @@ static inline void entry_prefetch(const struct tkw_pool *pool, uint64_t entry)
     __builtin_prefetch(record_at(pool, entry_index(entry)), 1);
 }
 
-/* Prefetch the records that a node names, and the node below it. */
-static inline void node_prefetch(const struct tkw_pool *pool,
-                                 const struct node *node)
-{
-    for (uint32_t i = 0; i < node->count; i++)
-        __builtin_prefetch(record_at(pool, node->indices[i]), 1);
-    if (node->below != NO_INDEX)
-        __builtin_prefetch(record_at(pool, node->below));
-}
-
-/*
- * Pop the index of a free record.  There must be one.
- *
- * Free records have mostly left the cache.  So while the top is full, the
- * records are prefetched that the node below it names, and the node below
- * that.
- */
+/* Pop the index of a free record.  There must be one. */
 static inline uint32_t record_pop(struct tkw_pool *pool)
 {
-    uint32_t index = pool->free_top;
-    struct node *top = &record_at(pool, index)->node;
     pool->free_count--;
-    if (top->count == 0) {
-        pool->free_top = top->below;
-        return index;
-    }
-    if (top->count == NODE_INDICES && top->below != NO_INDEX)
-        node_prefetch(pool, &record_at(pool, top->below)->node);
-    return top->indices[--top->count];
+    if (pool->top_indices == 0)
+        return tkw__node_pop(pool);
+    return record_at(pool, pool->free_nodes[0])
+        ->node.indices[--pool->top_indices];
 }
 
 /* Return the index of an unused record, and store its new generation in
@@ -226,7 +208,7 @@ static inline uint32_t record_pop(struct tkw_pool *pool)
 static inline uint32_t record_take(struct tkw_pool *pool, uint64_t *generation)
 {
     *generation = GENERATION_ONE;
-    if (pool->free_top == NO_INDEX) {
+    if (pool->free_count == 0) {
         TKW_ASSERT(pool->used < pool->room);
         if (pool_has_payload(pool))
             memset(record_at(pool, pool->used) + 1, 0, PAYLOAD_BYTES);

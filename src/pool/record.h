@@ -80,12 +80,17 @@ _Static_assert(TKW_POOL_TIMERS_MAX < UINT32_C(1) << WORD_MOVED_SHIFT,
 #define IS_DONE STATE(4)
 #define IS_BODY STATE(5) /* not a timer, but the body of one */
 
-/* Free records form a stack.  Each node also holds some more indices. */
-enum { NODE_INDICES = 4 };
+/*
+ * Free records form a stack of nodes.  A node is a free record that holds the
+ * indices of NODE_INDICES others; only the top node may hold fewer.  The pool
+ * itself names the FREE_NODES topmost nodes, and each node names the one
+ * FREE_NODES below it.  So the pool can prefetch several nodes at a time, and
+ * does not wait for one to learn the address of the next.
+ */
+enum { NODE_INDICES = 5, FREE_NODES = 6 };
 
 struct node {
-    uint32_t below;
-    uint32_t count;
+    uint32_t deeper; /* the node FREE_NODES below, or NO_INDEX */
     uint32_t indices[NODE_INDICES];
 };
 

@@ -33,7 +33,7 @@ completes 'burst' demo --load b
 completes 'burst idle requests' sim --load ''
 completes 'both pool wheel' sim --engine ''
 completes '512r' where --geometry 5
-completes 'pool pool_cold' bench --structures p
+completes 'pool pool_ahead pool_cold' bench --structures p
 completes '' demo --seed ''
 completes '--plain' demo --timers 5 --pl
 completes '--seconds --seed --speed' demo --s

@@ -306,7 +306,7 @@ static void check_does_not_read_past_the_last_place(void **state)
     ASSERT_SEEN(pool, *stream->read, entry_make(pool->used, 0, 70),
                 "level 2, slot 3: number of records for the index of an entry "
                 "is 32768, expected at least 32769");
-    ASSERT_SEEN(pool, pool->free_top, pool->used,
+    ASSERT_SEEN(pool, pool->free_nodes[0], pool->used,
                 "number of records for the index of a free one is 32768, "
                 "expected at least 32769");
     pool_done(pool);
@@ -544,56 +544,61 @@ static void check_sees_a_broken_stack_of_free_places(void **state)
     struct scene scene;
     set_scene(&scene);
     struct tkw_pool *pool = scene.pool;
-    uint32_t top = pool->free_top;
-    struct node *node = &record_at(pool, top)->node;
+    uint32_t top = pool->free_nodes[0];
     assert_int_equal(pool->free_count, POPPED);
-    assert_int_not_equal(node->below, NO_INDEX);
-    ASSERT_SEEN(pool, pool->free_top, NO_INDEX,
+    assert_int_not_equal(pool->free_nodes[1], NO_INDEX);
+    assert_int_equal(pool->free_nodes[2], NO_INDEX);
+    ASSERT_SEEN(pool, pool->free_nodes[0], NO_INDEX,
                 "number of free records is 12, expected 0");
-    ASSERT_SEEN(pool, pool->free_top, pool->used,
+    ASSERT_SEEN(pool, pool->free_nodes[0], pool->used,
                 "number of records for the index of a free one is 307, "
                 "expected at least 308");
-    ASSERT_SEEN(pool, pool->free_top, NO_INDEX - 1,
+    ASSERT_SEEN(pool, pool->free_nodes[0], NO_INDEX - 1,
                 "number of records for the index of a free one is 307, "
                 "expected at least 4294967295");
-    ASSERT_SEEN(pool, node->below, NO_INDEX,
-                "number of free records is 12, expected 2");
-    ASSERT_SEEN(pool, node->below, pool->used,
+    ASSERT_SEEN(pool, pool->free_nodes[1], NO_INDEX,
+                "number of free records is 12, expected 6");
+    ASSERT_SEEN(pool, pool->free_nodes[1], pool->used,
                 "number of records for the index of a free one is 307, "
                 "expected at least 308");
-    ASSERT_SEEN(pool, node->below, top,
-                "number of records on the stack of free ones is 308, expected "
-                "at most 307"); /* for ever round */
-    ASSERT_SEEN(pool, node->count, node->count + 1,
-                "number of free records is 12, expected 13");
-    struct node *below = &record_at(pool, node->below)->node;
-    assert_int_equal(below->count, NODE_INDICES);
-    ASSERT_SEEN(
-        pool, below->count, NODE_INDICES + 1,
-        "number of indices in a node of free records is 5, expected at most 4");
-    ASSERT_SEEN(pool, below->count, NODE_INDICES - 1,
+    ASSERT_SEEN(pool, pool->free_nodes[2], top,
+                "number of free records is 12, expected 18");
+    ASSERT_SEEN(pool, pool->top_indices, NODE_INDICES - 1,
                 "number of free records is 12, expected 11");
+    ASSERT_SEEN(
+        pool, pool->top_indices, NODE_INDICES + 1,
+        "number of indices in a node of free records is 6, expected at most 5");
     pool_done(pool);
 }
 
-/* With one more in a node than it has room for, sums that fit are no excuse. */
-static void check_sees_a_node_that_is_too_full(void **state)
+/* Each node names the one FREE_NODES below it.  A node that names itself makes a
+ * ring, which check() does not follow for ever. */
+static void check_sees_a_ring_of_free_nodes(void **state)
 {
     (void)state;
-    struct scene scene;
-    set_scene(&scene);
-    struct tkw_pool *pool = scene.pool;
-    struct node *node = &record_at(pool, pool->free_top)->node;
-    struct node *below = &record_at(pool, node->below)->node;
-    assert_int_not_equal(node->count, 0);
-    node->count--;
-    below->count++;
-    ASSERT_BROKEN(
-        pool, pool,
-        "number of indices in a node of free records is 5, expected at most 4");
-    node->count++;
-    below->count--;
-    pool_done(pool);
+    enum { RECORDS = (FREE_NODES + 2) * (NODE_INDICES + 1) };
+    struct tkw_pool *pool = pool_of(NULL, 0);
+    for (size_t i = 0; i < RECORDS; i++)
+        pool_arm(pool, 0, i);
+    struct tkw_pool_timer popped;
+    while (tkw_pool_pop(pool, &popped))
+        assert_pool_sound(pool);
+    assert_int_equal(pool->free_count, RECORDS);
+    uint32_t top = pool->free_nodes[0];
+    struct node *node = &record_at(pool, top)->node;
+    assert_int_not_equal(node->deeper, NO_INDEX);
+    ASSERT_SEEN(pool, node->deeper, NO_INDEX,
+                "number of free records is 48, expected 36");
+    ASSERT_SEEN(pool, node->deeper, pool->used,
+                "number of records for the index of a free one is 48, "
+                "expected at least 49");
+    for (unsigned i = 0; i < FREE_NODES; i++)
+        record_at(pool, pool->free_nodes[i])->node.deeper = top;
+    ASSERT_BROKEN(pool, pool,
+                  "number of records on the stack of free ones is 54, expected "
+                  "at most 48");
+    record_at(pool, pool->free_nodes[0])->node.deeper = NO_INDEX;
+    tkw_pool_close(pool);
 }
 
 /* Its timers may be kept, cancelled, moved: check() leaves no marks. */
@@ -634,7 +639,7 @@ int main(void)
         cmocka_unit_test(check_sees_a_mark_that_is_not_its_own),
         cmocka_unit_test(check_sees_a_timer_and_its_body_part),
         cmocka_unit_test(check_sees_a_broken_stack_of_free_places),
-        cmocka_unit_test(check_sees_a_node_that_is_too_full),
+        cmocka_unit_test(check_sees_a_ring_of_free_nodes),
         cmocka_unit_test(check_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 /* Every call with a handle that stands for nothing says so, and does nothing */
 static void assert_means_nothing(struct tkw_pool *pool, tkw_handle handle)
 {
+    tkw_pool_prefetch(pool, handle);
     assert_false(tkw_pool_cancel(pool, handle));
     assert_int_equal(tkw_pool_rearm(pool, handle, 1), 0);
     assert_int_equal(tkw_pool_rearm(pool, handle, TKW_NEVER), 0);
@@ -33,6 +34,19 @@ static void zero_is_never_a_handle(void **state)
 }
 
 /* The pointer and the word come back, from pop, keep, query, walk and drain. */
+static void prefetching_changes_nothing(void **state)
+{
+    (void)state;
+    struct tkw_pool *pool = pool_of(NULL, 0);
+    tkw_handle handle = pool_arm(pool, 10, 7);
+    tkw_pool_prefetch(pool, handle);
+    assert_pool_state(pool, handle, TKW_PENDING);
+    assert_pool_fires_on_time(pool, handle);
+    tkw_pool_prefetch(pool, handle);
+    assert_pool_state(pool, handle, TKW_DONE);
+    pool_done(pool);
+}
+
 static void what_a_timer_carries_comes_back(void **state)
 {
     (void)state;
@@ -320,6 +334,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zero_is_never_a_handle),
+        cmocka_unit_test(prefetching_changes_nothing),
         cmocka_unit_test(what_a_timer_carries_comes_back),
         cmocka_unit_test(a_query_tells_each_point_of_a_life),
         cmocka_unit_test(a_handle_is_stale_once_its_place_is_used_again),
