@@ -54,8 +54,9 @@ char *const *tkw__pool_segments(const struct tkw_pool *pool);
 
 /* Store the index of a record.  Its payload is zero if the index was never
  * taken before; otherwise the caller must clear PAYLOAD_GIVEN_UP before it arms
- * the timer.  At least `kept_back` free records remain, which tkw__pool_reserve()
- * has promised.  Returns 0; -ENOMEM; -EAGAIN: no index is left. */
+ * the timer.  At least `kept_back` free records remain, which
+ * tkw__pool_reserve() has promised.  Returns 0; -ENOMEM; -EAGAIN: no index is
+ * left. */
 int tkw__pool_take(struct tkw_pool *pool, size_t kept_back, uint32_t *index);
 
 /* Returns whether arming a taken timer takes another record: its tags are used

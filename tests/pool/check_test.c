@@ -571,8 +571,8 @@ static void check_sees_a_broken_stack_of_free_places(void **state)
     pool_done(pool);
 }
 
-/* Each node names the one FREE_NODES below it.  A node that names itself makes a
- * ring, which check() does not follow for ever. */
+/* Each node names the one FREE_NODES below it.  A node that names itself makes
+ * a ring, which check() does not follow for ever. */
 static void check_sees_a_ring_of_free_nodes(void **state)
 {
     (void)state;

@@ -230,9 +230,9 @@ static void what_is_gone_takes_no_memory(void **state)
     assert_int_equal(dropped(&probe), 1000000);
 }
 
-/* L9.  Jobs of the driver use up the budget of a run, while the runner has moved
- * only a part of the workers' timers.  The service asks for the next run at
- * once. */
+/* L9.  Jobs of the driver use up the budget of a run, while the runner has
+ * moved only a part of the workers' timers.  The service asks for the next run
+ * at once. */
 static void a_run_that_stops_within_a_crowd_goes_on_at_once(void **state)
 {
     (void)state;
