@@ -64,9 +64,8 @@ static bool find_in_links(const struct tkw_link *list, const char *what,
 {
     const struct tkw_link *link = list;
     do {
-        if (fault_if(fault, what,
-                     link->next == NULL || link->next->prev != link))
-            return true;
+        if (link->next == NULL || link->next->prev != link)
+            return fault_if(fault, what, true);
         link = link->next;
         *count += link != list;
     } while (link != list);
