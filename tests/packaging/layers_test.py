@@ -12,6 +12,9 @@ import sys
 ABOVE = {"base": (), "dial": ("base",), "wheel": ("dial",), "pool": ("dial",),
          "os": ("base",), "keys": ("base",), "service": ("pool", "os"),
          "idle": ("keys", "service"), "purgatory": ("keys", "service")}
+# The parts of tickwheeld: each may include these, and public headers.
+PARTS = {"protocol": (), "store": (), "engine": ("protocol", "store"),
+         "net": ("protocol", "store", "engine")}
 # Public headers whose name is not that of their folder.
 LAYER_OF = {"export": "base", "version": "base", "key": "keys", "clock": "os",
             "epoll": "service", "libuv": "service", "libevent": "service",
@@ -23,6 +26,7 @@ EXCEPTIONS = {
     "benchmarks/idle/heap.c": "compares trackers on one hash table, ours",
     "benchmarks/purgatory/naive.c": "compares waiting on one hash table, ours",
 }
+PART = re.compile(r'^\s*#\s*include\s+[<"](\w+)/(\w+\.h)[>"]', re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<tickwheel/(\w+)\.h>)', re.M)
 
 
@@ -68,10 +72,23 @@ def faults(tree):
                 yield path, name, f"it is private to src/{other}"
 
 
+def faults_of_parts(tree):
+    """What parts of the server include from parts that they must not know."""
+    for path in sorted(tree.glob("server/*/*.[ch]")):
+        part = path.parent.name
+        for other, name in PART.findall(path.read_text()):
+            if other in PARTS and other != part and other not in PARTS[part]:
+                yield path, f"{other}/{name}", f"{part} must not know {other}"
+            elif (tree / "src" / other / name).exists():
+                yield path, f"{other}/{name}", f"it is private to src/{other}"
+            elif other in PARTS and other != part and name == "private.h":
+                yield path, f"{other}/{name}", f"it is private to {other}"
+
+
 def main():
     tree = pathlib.Path(sys.argv[1]).resolve()
     count = 0
-    for path, name, why in faults(tree):
+    for path, name, why in [*faults(tree), *faults_of_parts(tree)]:
         print(f"{path.relative_to(tree)} includes {name}: {why}")
         count += 1
     files = len(list(tree.glob("src/*/*.[ch]")))

@@ -1,0 +1,16 @@
+# The tests of tickwheeld: tests/server/PART mirrors server/PART.  What several
+# tests of a part share is a library of the other sources of its folder.
+function(add_server_part part)
+  file(GLOB shared CONFIGURE_DEPENDS server/${part}/*.c)
+  list(FILTER shared EXCLUDE REGEX "_(test|main)\\.c$")
+  set(support server_${part}_support)
+  add_library(${support} STATIC ${shared})
+  target_include_directories(${support} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}
+    ${CMAKE_CURRENT_SOURCE_DIR}/server/${part})
+  target_link_libraries(${support} PUBLIC ${ARGN} tickwheel_static
+    ${CMOCKA_LIBRARIES} PRIVATE tickwheel_flags)
+  add_folder(server/${part} LINK ${support})
+  set(added ${added} PARENT_SCOPE)
+endfunction()
+
+add_server_part(protocol tkd_protocol)
