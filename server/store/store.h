@@ -1,0 +1,164 @@
+/*
+ * store/store.h - where jobs are kept when the process ends.
+ *
+ * A store writes batches of changes and answers questions.  Both are
+ * asynchronous: the engine submits, goes on, and takes the answers later by
+ * tkd_store_poll().  A store never calls back.
+ *
+ * A store does not know what a job is.  It sees a number (`id`), a body, a
+ * record of bytes that the engine encodes, and a place in an order.  So another
+ * program can keep other things in it.
+ *
+ * Promises:
+ *   - batches become durable in the order in which they were submitted, each as
+ *     a whole or, if the process dies before the answer, not at all;
+ *   - TKD_ANSWER_DURABLE comes after the batch would survive a power cut;
+ *   - a question sees every batch that was submitted before it was asked, and
+ *     may see later ones;
+ *   - a store that fails to write reports TKD_ANSWER_FAILED once, and no batch
+ *     is durable after that.
+ *
+ * Threads: one thread calls a store, the thread of the engine.  A store may
+ * have threads of its own.
+ */
+#ifndef TKD_STORE_STORE_H
+#define TKD_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "body.h"
+
+/* The order that a job is in, besides that of the ids. */
+enum tkd_order {
+    TKD_ORDER_NONE,   /* the job does not exist */
+    TKD_ORDER_DUE,    /* by due time, over all tubes and in its tube */
+    TKD_ORDER_BURIED, /* by sequence number, in its tube */
+};
+
+/* A place in an order. */
+struct tkd_place {
+    uint64_t at; /* a due time in nanoseconds, or a sequence number */
+    uint32_t tube;
+    enum tkd_order order;
+};
+
+enum { TKD_RECORD_MAX = 320 }; /* bytes of a record */
+
+/*
+ * A change of one job.
+ *
+ *     a new job       before.order is TKD_ORDER_NONE; `body` is its body
+ *     a changed job   both are other orders; `body` is NULL
+ *     a deleted job   after.order is TKD_ORDER_NONE; no record, no body
+ */
+struct tkd_write {
+    uint64_t id;
+    uint64_t home; /* the first due time of the job; never changes */
+    struct tkd_place before;
+    struct tkd_place after;
+    struct tkd_body *body; /* the batch holds a reference */
+    uint16_t record_size;
+    unsigned char record[TKD_RECORD_MAX];
+};
+
+/* A question about one job. */
+struct tkd_question {
+    uint64_t token; /* comes back in the answer */
+    uint64_t id;
+    uint64_t home;     /* with `is_body_only` */
+    bool is_body_only; /* the engine has the record, and wants the body */
+};
+
+enum tkd_answer_kind {
+    TKD_ANSWER_DURABLE, /* all batches up to number `token` are durable */
+    TKD_ANSWER_JOB,     /* the answer to a question: the body, and the record
+                           unless the question was for the body only */
+    TKD_ANSWER_FAILED,  /* nothing will become durable any more */
+};
+
+struct tkd_answer {
+    enum tkd_answer_kind kind;
+    uint64_t token;
+    uint64_t id;
+    bool is_found;         /* TKD_ANSWER_JOB */
+    struct tkd_body *body; /* TKD_ANSWER_JOB: NULL, or a reference that the
+                              engine takes over */
+    uint16_t record_size;
+    unsigned char record[TKD_RECORD_MAX];
+};
+
+struct tkd_store;
+
+struct tkd_store_calls {
+    bool (*reserve)(struct tkd_store *store, size_t count);
+    void (*write)(struct tkd_store *store, const struct tkd_write *write);
+    void (*submit)(struct tkd_store *store, uint64_t batch);
+    bool (*is_busy)(const struct tkd_store *store);
+    bool (*ask)(struct tkd_store *store, const struct tkd_question *question);
+    bool (*poll)(struct tkd_store *store, struct tkd_answer *answer);
+    void (*close)(struct tkd_store *store);
+};
+
+struct tkd_store {
+    const struct tkd_store_calls *calls;
+    bool is_volatile; /* keeps nothing: batches are durable as soon as they are
+                         written, and the engine keeps every job and body */
+};
+
+/* Reserve memory for the next `count` writes, so that they cannot fail.
+ * Returns false if there is none. */
+static inline bool tkd_store_reserve(struct tkd_store *store, size_t count)
+{
+    return store->calls->reserve(store, count);
+}
+
+/* Add a change to the batch that is being filled.  The caller has reserved its
+ * memory.  The store takes a reference to the body. */
+static inline void tkd_store_write(struct tkd_store *store,
+                                   const struct tkd_write *write)
+{
+    store->calls->write(store, write);
+}
+
+/* Submit the batch that was filled, which is number `batch`, and begin an empty
+ * one.  The store must not be busy. */
+static inline void tkd_store_submit(struct tkd_store *store, uint64_t batch)
+{
+    store->calls->submit(store, batch);
+}
+
+/* Return whether a submitted batch is not durable yet. */
+static inline bool tkd_store_is_busy(const struct tkd_store *store)
+{
+    return store->calls->is_busy(store);
+}
+
+/* Ask a question.  Returns false and does nothing if there is no memory, or if
+ * too many questions wait for their answers. */
+static inline bool tkd_store_ask(struct tkd_store *store,
+                                 const struct tkd_question *question)
+{
+    return store->calls->ask(store, question);
+}
+
+/* Take the next answer.  Returns false if there is none now. */
+static inline bool tkd_store_poll(struct tkd_store *store,
+                                  struct tkd_answer *answer)
+{
+    return store->calls->poll(store, answer);
+}
+
+/* Close the store and free it.  `store` may be NULL: the call does nothing. */
+static inline void tkd_store_close(struct tkd_store *store)
+{
+    if (store != NULL)
+        store->calls->close(store);
+}
+
+/* memory.c: a store that keeps nothing.  Returns NULL if the allocator
+ * refuses.  The allocator must outlive the store. */
+struct tkd_store *tkd_memory_open(const struct tkw_allocator *allocator);
+
+#endif
