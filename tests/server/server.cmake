@@ -14,3 +14,11 @@ function(add_server_part part)
 endfunction()
 
 add_server_part(protocol tkd_protocol)
+
+add_executable(server_protocol_fuzz server/protocol/fuzz_main.c)
+target_link_libraries(server_protocol_fuzz PRIVATE server_protocol_support
+  tickwheel_flags)
+file(GLOB protocol_corpus CONFIGURE_DEPENDS server/protocol/corpus/*)
+add_test(NAME server_protocol_fuzz
+  COMMAND server_protocol_fuzz ${protocol_corpus})
+
