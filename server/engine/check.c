@@ -24,11 +24,11 @@ static bool heap_is_sound(const struct tkd_engine *engine,
                           const struct heap *heap, enum state state)
 {
     for (uint32_t i = 0; i < heap->count; i++) {
-        struct entry entry = heap->entries[i];
+        struct entry entry = *heap_at(heap, i);
         const struct job *job = tkd__job_at(&engine->jobs, entry_job(entry));
         if (job->state != state || job->place != i)
             return false;
-        if (i > 0 && entry_is_less(entry, heap->entries[(i - 1) / 4]))
+        if (i > 0 && entry_is_less(entry, *heap_at(heap, (i - 1) / 4)))
             return false;
     }
     return heap->count <= heap->room;
@@ -54,11 +54,11 @@ static bool job_is_sound(const struct tkd_engine *engine, const struct job *job)
         return false;
     switch ((enum state)job->state) {
     case STATE_READY:
-        return job->tube->ready.entries[job->place].low ==
+        return heap_at(&job->tube->ready, job->place)->low ==
                (job->id << 32 | job->number);
     case STATE_RESERVED:
         return job->holder != NULL &&
-               entry_job(job->holder->held.entries[job->place]) ==
+               entry_job(*heap_at(&job->holder->held, job->place)) ==
                    job->number &&
                timer_is_right(engine, job);
     case STATE_DELAYED:

@@ -133,8 +133,7 @@ size_t tkd__client_wind_up(struct tkd_client *client, size_t most)
     struct tkd_engine *engine = client->engine;
     size_t done = 0;
     while (client->held.count > 0 && done < most) {
-        struct job *job =
-            tkd__job_at(&engine->jobs, entry_job(client->held.entries[0]));
+        struct job *job = heap_first(&engine->jobs, &client->held);
         struct tube *tube = job->tube;
         tkd__job_leave(engine, job);
         tkd__job_enter_ready(engine, job);

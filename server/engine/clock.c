@@ -8,8 +8,6 @@
 
 #include "private.h"
 
-enum { POPPED = 64 }; /* timers that are popped at once */
-
 static tkw_tick tick_after(uint64_t ns)
 {
     return ns / TKD_TICK_NS + (ns % TKD_TICK_NS != 0);
@@ -88,9 +86,8 @@ bool tkd_engine_advance(struct tkd_engine *engine, uint64_t now_ns,
 {
     if (now_ns > engine->now_ns)
         engine->now_ns = now_ns;
-    size_t left = tkd__chores_run(engine, budget);
-    tkw_pool_advance_some(engine->pool, engine->now_ns / TKD_TICK_NS,
-                          budget + POPPED);
+    size_t left = budget - budget / 2 + tkd__chores_run(engine, budget / 2);
+    tkw_pool_advance_some(engine->pool, engine->now_ns / TKD_TICK_NS, budget);
     handle_due(engine, left);
     return tkd_engine_next(engine) > engine->now_ns;
 }

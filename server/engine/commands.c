@@ -42,7 +42,7 @@ static void peek_in_tube(struct tkd_client *client, enum tkd_verb verb)
     if (verb == TKD_PEEK_DELAYED)
         job = tkd__soonest_first(engine, tube);
     else if (verb == TKD_PEEK_READY && tube->ready.count > 0)
-        job = tkd__job_at(&engine->jobs, entry_job(tube->ready.entries[0]));
+        job = heap_first(&engine->jobs, &tube->ready);
     else if (verb == TKD_PEEK_BURIED && tube->buried_first != NO_JOB)
         job = tkd__job_at(&engine->jobs, tube->buried_first);
     tkd__peek(client, job);

@@ -124,10 +124,11 @@ void tkd__peek(struct tkd_client *client, struct job *job)
         tkd__reply_about(client, TKD_REPLY_NOT_FOUND, job);
 }
 
+/* Statistics do not wait until what they show is durable. */
 static void stats_job(struct tkd_client *client, struct job *job)
 {
     if (!is_alive(job)) {
-        tkd__reply_about(client, TKD_REPLY_NOT_FOUND, job);
+        tkd__reply_add(client, TKD_REPLY_NOT_FOUND);
         return;
     }
     if (is_held(client, job))

@@ -93,9 +93,10 @@ struct entry {
 
 /* A heap of jobs.  See heap.c. */
 struct heap {
-    struct entry *entries;
+    struct entry **segments;
+    uint32_t segment_room; /* pointers in `segments` */
     uint32_t count;
-    uint32_t room;
+    uint32_t room; /* entries in the segments */
 };
 
 /* The delayed jobs of a tube.  See soonest.c. */
@@ -321,6 +322,22 @@ void tkd__heap_remove(struct jobs *jobs, struct heap *heap, uint32_t place);
 void tkd__heap_append(struct heap *heap, struct entry entry);
 /* Make a heap of an array. */
 void tkd__heap_make(struct heap *heap);
+
+enum { HEAP_SEGMENT_BITS = 10 }; /* entries of a whole segment */
+
+static inline struct entry *heap_at(const struct heap *heap, uint32_t place)
+{
+    return &heap->segments[place >> HEAP_SEGMENT_BITS]
+                          [place & ((1U << HEAP_SEGMENT_BITS) - 1)];
+}
+
+/* Return the first job of a heap that is not empty. */
+static inline struct job *heap_first(const struct jobs *jobs,
+                                     const struct heap *heap)
+{
+    return tkd__job_at(jobs, (uint32_t)heap_at(heap, 0)->low);
+}
+
 static inline bool entry_is_less(struct entry a, struct entry b)
 {
     return a.high < b.high || (a.high == b.high && a.low < b.low);

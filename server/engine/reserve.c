@@ -16,7 +16,7 @@ static const struct entry *first_ready(const struct tube *tube)
 {
     if (tube_is_paused(tube) || tube->ready.count == 0)
         return NULL;
-    return &tube->ready.entries[0];
+    return heap_at(&tube->ready, 0);
 }
 
 /* Return the most urgent job that a client can reserve, or NULL. */
@@ -38,7 +38,7 @@ static uint64_t margin_of(const struct tkd_client *client)
 {
     if (client->held.count == 0)
         return TKD_NEVER;
-    uint64_t end_ns = client->held.entries[0].high;
+    uint64_t end_ns = heap_at(&client->held, 0)->high;
     if (end_ns == TKD_NEVER)
         return TKD_NEVER;
     return end_ns > MARGIN_NS ? end_ns - MARGIN_NS : 0;
@@ -133,8 +133,7 @@ void tkd__tube_serve(struct tkd_engine *engine, struct tube *tube)
            tkw_pool_reserve(engine->pool, 1) == 0) {
         struct watch *watch =
             TKW_CONTAINER(tube->waiting.next, struct watch, waiting);
-        struct job *job =
-            tkd__job_at(&engine->jobs, entry_job(tube->ready.entries[0]));
+        struct job *job = heap_first(&engine->jobs, &tube->ready);
         tkd__reserve_stop(watch->client);
         tkd__job_leave(engine, job);
         tkd__choose(watch->client, job);

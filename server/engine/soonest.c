@@ -32,10 +32,12 @@ static bool is_alive(const struct tkd_engine *engine, const struct tube *tube,
 static void remove_at(struct soonest *list, uint32_t place)
 {
     struct heap *heap = &list->heap;
-    if (list->is_ordered)
+    if (list->is_ordered) {
         tkd__heap_remove(NULL, heap, place);
-    else
-        heap->entries[place] = heap->entries[--heap->count];
+        return;
+    }
+    heap->count--;
+    *heap_at(heap, place) = *heap_at(heap, heap->count);
 }
 
 bool tkd__soonest_reserve(struct tkd_engine *engine, struct tube *tube)
@@ -61,7 +63,7 @@ static void sweep(struct tkd_engine *engine, struct tube *tube)
     for (int i = 0; i < SWEEP && list->heap.count > 0; i++) {
         if (list->cursor >= list->heap.count)
             list->cursor = 0;
-        if (is_alive(engine, tube, list->heap.entries[list->cursor]))
+        if (is_alive(engine, tube, *heap_at(&list->heap, list->cursor)))
             list->cursor++;
         else
             remove_at(list, list->cursor);
@@ -88,7 +90,7 @@ struct job *tkd__soonest_first(struct tkd_engine *engine, struct tube *tube)
         tkd__heap_make(&list->heap);
         list->is_ordered = true;
     }
-    while (!is_alive(engine, tube, list->heap.entries[0]))
+    while (!is_alive(engine, tube, *heap_at(&list->heap, 0)))
         remove_at(list, 0);
-    return tkd__job_at(&engine->jobs, entry_job(list->heap.entries[0]));
+    return heap_first(&engine->jobs, &list->heap);
 }

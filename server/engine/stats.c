@@ -118,7 +118,7 @@ static void add_process(struct text *text, const struct tkd_engine *engine)
     add_number(text, "binlog-records-written", 0);
     add_number(text, "binlog-max-size", 10485760);
     add(text, "draining: %s\n", engine->is_draining ? "true" : "false");
-    add(text, "id: \"%s\"\n", facts->id);
+    add(text, "id: %s\n", facts->id);
     add(text, "hostname: \"%s\"\n", facts->hostname);
     add(text, "os: \"%s\"\n", facts->os);
     add(text, "platform: \"%s\"\n", facts->platform);
