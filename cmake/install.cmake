@@ -12,6 +12,10 @@ if(TICKWHEEL_TOOLS)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 
+if(TARGET tickwheeld)
+  install(TARGETS tickwheeld DESTINATION ${CMAKE_INSTALL_SBINDIR})
+endif()
+
 # find_package(tickwheel CONFIG)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tickwheel)
 install(EXPORT tickwheel NAMESPACE tickwheel:: FILE tickwheel-targets.cmake

@@ -33,9 +33,9 @@ foreach(header ${headers})
     list(APPEND man3 ${man}/tkw_${name}.3)
   endif()
 endforeach()
-foreach(section 1 7)
-  tickwheel_man_page(${PROJECT_SOURCE_DIR}/docs/man/tickwheel.${section}.scd
-    tickwheel.${section} ${version_header})
+foreach(page tickwheel.1 tickwheel.7 tickwheeld.8)
+  tickwheel_man_page(${PROJECT_SOURCE_DIR}/docs/man/${page}.scd ${page}
+    ${version_header})
 endforeach()
 
 # For each function a page of its name, which leads to the one it is on.
@@ -46,7 +46,7 @@ add_custom_command(OUTPUT ${man}/aliases.stamp
   COMMENT "Writing man/aliases" VERBATIM)
 
 add_custom_target(tickwheel_man ALL DEPENDS ${man3} ${man}/tickwheel.1 ${man}/tickwheel.7
-  ${man}/aliases.stamp)
+  ${man}/tickwheeld.8 ${man}/aliases.stamp)
 
 if(TICKWHEEL_INSTALL)
   install(FILES ${man3} DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
@@ -54,5 +54,8 @@ if(TICKWHEEL_INSTALL)
   install(FILES ${man}/tickwheel.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
   if(TICKWHEEL_TOOLS)
     install(FILES ${man}/tickwheel.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  endif()
+  if(TARGET tickwheeld)
+    install(FILES ${man}/tickwheeld.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
   endif()
 endif()

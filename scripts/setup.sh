@@ -66,7 +66,7 @@ build() {
     local tree=$1 target=$2 built=$1/build/run/$2.built log
     # The stamp is newer than all that it was built from, unless that has changed.
     if [ ! -e "$built" ] || [ -n "$(cd "$tree" && find CMakeLists.txt CMakePresets.json \
-        cmake include src cli benchmarks -newer "$built" -print -quit)" ]; then
+        cmake include src cli server benchmarks -newer "$built" -print -quit)" ]; then
         echo "building ..." >&2
     fi
     log=$(mktemp)

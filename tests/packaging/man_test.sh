@@ -4,7 +4,8 @@
 # to date; and tickwheel(1) has every command and option that the command itself
 # tells of, with its numbers.
 #
-# SOURCE is the tree, MAN where the pages were built, TOOL the command.
+# SOURCE is the tree, MAN where the pages were built, TOOL the command, SERVER the
+# server if it was built.
 # Exits 77 where there is no mandoc.
 set -euo pipefail
 : "${SOURCE:?}" "${MAN:?}" "${TOOL:?}"
@@ -192,12 +193,25 @@ the_command_is_told() {
         fail "tickwheel.1: another version"
 }
 
-for page in "$MAN"/*.[137]; do
+# tickwheeld(8) has each option of the server.
+the_server_is_described() {
+    local option options
+    rendered "$MAN/tickwheeld.8" >"$work/page"
+    "$SERVER" --help >"$work/help"
+    options=$(grep -oE -e '(^| )--?[a-zA-Z][a-z-]*' "$work/help" | sort -u)
+    [ -n "$options" ] || fail "tickwheeld --help has no options"
+    for option in $options; do
+        grep -qwF -e "$option" "$work/page" || fail "tickwheeld.8: no $option"
+    done
+}
+
+for page in "$MAN"/*.[1378]; do
     a_page_is_well_formed "$page"
 done
 every_header_is_told
 every_program_compiles
 the_command_is_told
+[ -z "${SERVER-}" ] || the_server_is_described
 "$SOURCE/scripts/manual" threads --check || fail "docs/internals/threads.md"
 echo "$count functions"
 [ "$failures" -eq 0 ]

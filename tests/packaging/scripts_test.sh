@@ -49,8 +49,8 @@ every_script_tells_its_usage() {
 # What is built says where it runs and with what; packages that are asked for
 # are written down, and none is installed.
 stub cmake <<'SH'
-mkdir -p build/run/cli build/run/benchmarks
-for program in cli/tickwheel benchmarks/bench_idle; do
+mkdir -p build/run/cli build/run/benchmarks build/run/server
+for program in cli/tickwheel benchmarks/bench_idle server/tickwheeld; do
     printf '#!/bin/sh\necho "in $PWD: $*"\n' >"build/run/$program"
     chmod +x "build/run/$program"
 done
@@ -101,6 +101,16 @@ every_command_can_be_run() {
         ends 0 "^in $work: $command" "$tree/run" "$command"
     done
     ends 2 'use ./bench, see' "$tree/run" bench
+}
+
+# The hints name the port that the server listens on.
+the_server_is_started() {
+    ends 0 "^in $work: -p 4711 -V\$" "$tree/run" serve -p 4711 -V
+    grep -qF 'nc -q 6 127.0.0.1 4711' "$work/said" || fail "another port is named"
+    ends 0 "^in $work: --port=12\$" "$tree/run" serve --port=12
+    grep -qF '("127.0.0.1", 12)' "$work/said" || fail "another port is named"
+    ends 0 "^in $work: --help\$" "$tree/run" serve --help
+    ! grep -q nc "$work/said" || fail "hints are in the way of the help"
 }
 
 every_benchmark_has_a_name() {
@@ -212,6 +222,7 @@ what_is_run_is_run_where_you_are
 building_is_announced_when_there_is_something_to_build
 a_command_that_is_none_is_refused
 every_command_can_be_run
+the_server_is_started
 every_benchmark_has_a_name
 nothing_is_installed_for_help
 what_is_optional_is_left_out
