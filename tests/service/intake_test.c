@@ -309,6 +309,29 @@ static void the_intake_takes_no_more_than_there_are_records(void **state)
     scene_close(&scene);
 }
 
+/* Each timer that repeats has a record in reserve, which new timers leave to
+ * it: without one the timer would be lost when its tags are used up. */
+static void the_last_records_are_for_timers_that_repeat(void **state)
+{
+    (void)state;
+    enum { REPEATING = 10 };
+    struct scene scene;
+    struct frugal frugal;
+    struct tkw_task task = {.callback = do_nothing};
+    struct tkw_plan plan = {.task = task, .when_ns = HOUR, .period_ns = HOUR};
+    scene_open_frugal(&scene, &frugal, TKW_DRIVER_NONE, 0);
+    atomic_store(&frugal.is_empty, false); /* plans take large pieces, too */
+    for (int i = 0; i < REPEATING; i++)
+        assert_int_equal(tkw_service_arm_plan(scene.service, NULL, &plan), 0);
+    atomic_store(&frugal.is_empty, true);
+    arm_many(&scene, SEGMENT_RECORDS - 2 * REPEATING);
+    assert_int_equal(tkw_service_arm(scene.service, NULL, HOUR, task), -ENOMEM);
+    tkw_manual_clock_set(scene.manual, 1000 + HOUR);
+    assert_int_equal(tkw_service_run(scene.service, 0),
+                     SEGMENT_RECORDS - REPEATING);
+    scene_close(&scene);
+}
+
 /* Postponing what is ready is arming again, and takes of no reserve either. */
 static void postponing_what_is_ready_takes_nobodys_place(void **state)
 {
@@ -394,6 +417,7 @@ int main(void)
         cmocka_unit_test(at_the_limit_arming_takes_bounded_time),
         cmocka_unit_test(arming_again_takes_no_record_of_the_intake),
         cmocka_unit_test(the_intake_takes_no_more_than_there_are_records),
+        cmocka_unit_test(the_last_records_are_for_timers_that_repeat),
         cmocka_unit_test(postponing_what_is_ready_takes_nobodys_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
