@@ -30,7 +30,8 @@ static bool is_power_of_two(uint64_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* Return the number of sizes given; 0 if a size follows the end of the list. */
+/* Return the number of sizes before the first 0; or 0, an error, if a size
+ * follows that 0. */
 static uint32_t sizes_count(const struct tkw_geometry *geometry)
 {
     uint32_t count = 0;
@@ -213,8 +214,8 @@ void tkw_dial_turn(struct tkw_dial *dial, tkw_tick now)
 }
 
 /*
- * Returns whether a bit is set past the last slot, or a summary bit does not
- * say whether the word below it is not zero.
+ * Returns whether a bit past the last slot is set, or a summary bit differs
+ * from whether the word below it has a bit set.
  */
 static bool find_in_occupancy(const struct tkw_dial *dial, uint32_t i,
                               struct tkw_fault *fault)

@@ -8,17 +8,23 @@
  * filed costs the pool nothing.
  *
  * The pool has memory in reserve for a whole intake, so filing it cannot fail.
- * If the pool cannot reserve that much, the intake takes one job, or rejects
- * it.
- * Moving a job within the pool uses this reserve, too, and puts the job behind
- * all jobs that were armed before: so a move files the intake first.
+ * If the pool cannot reserve that much, the intake has room for one job.  If
+ * the pool cannot reserve memory for one, arming fails.
  *
- * Some jobs must be able to return to the pool: they repeat, or were submitted
- * and may be returned, or are armed again while a worker runs them, or use a
- * wall clock.  The place that such a job leaves is not enough: a dead entry may
- * use it, or the gap between joined queues.  So the pool keeps memory in
- * reserve for each of these jobs until it is freed: see tkw__job_reserve().
- * This includes a record, which a job needs whose tags are used up.
+ * A move within the pool files the intake first, for two reasons: the move must
+ * not take the memory that is in reserve for the intake; and it must put the
+ * job behind all jobs that were armed before.
+ *
+ * Some jobs must be able to return to the pool after they have left it:
+ *   - those that repeat;
+ *   - those that submit() may return;
+ *   - those that are armed again while a worker runs them;
+ *   - all jobs of a service with a wall clock.
+ * The entry that such a job leaves behind is not enough, because the pool may
+ * have used its place: for a dead entry, or for the gap between two queues that
+ * were joined (pool/memory.c).  So the pool keeps memory for one entry and one
+ * record in reserve for each of these jobs, until the job is freed: see
+ * tkw__job_reserve().  The job needs the record if its tags are used up.
  */
 #include <errno.h>
 

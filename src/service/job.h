@@ -44,10 +44,10 @@
  *     [  generation  |   epoch    | flags  ]
  *
  * The generation is that of the pool's record.  A handle has the generation,
- * and the shard and the index below it.  The
- * epoch counts how often the job was armed again after it had left the pool.
- * The runner compares the word: after another arming, the entry in its batch is
- * stale.
+ * and below it the numbers of the shard and of the job.  The epoch counts how
+ * often the job was armed again after it had left the pool.  The runner
+ * compares the word with the one in its batch: they differ if the job was armed
+ * again or has ended.
  */
 #define JOB_ARMED UINT64_C(1)     /* pending: the callback is yet to start */
 #define JOB_RUNNING UINT64_C(2)   /* the callback is running */

@@ -108,9 +108,11 @@ static inline void scouts_begin(struct scouts *scouts,
 }
 
 /*
- * Remove the first timer; prefetch the one behind it, and move the lane's
- * scout.  A scout on the first timer moves to the head of the lane, as does one
- * just behind it: so no scout is on a timer that has left.
+ * Remove the first timer of a queue.  Prefetch the next timer of its lane, and
+ * move the lane's scout one timer towards the front.  A scout that has reached
+ * the link of the lane itself stays there.  Both a scout on `first` and one on
+ * the timer behind it reach that link now: so no scout is on a timer that has
+ * left.
  */
 static inline void queue_leave(struct tkw_queue *queue, struct tkw_timer *first,
                                struct scouts *scouts)
