@@ -131,8 +131,8 @@ TKW_EXPORT void tkw_manual_clock_set(struct tkw_manual_clock *clock,
  * that were due have returned; callbacks that run on workers or by `submit`
  * were handed over, as far as there was room.  *Any thread, not in a callback*.
  *
- * The call never returns if the service has no driver or was stopped, or if a
- * callback of the service makes it.
+ * The call never returns if the service has no driver or was stopped.  Called
+ * by a callback that the driver runs, it never returns either.
  *
  * Callbacks on workers may still be running when the call returns, and a
  * repeating timer misses the periods that the test advances over meanwhile.

@@ -176,8 +176,9 @@ TKW_EXPORT size_t tkw_idle_pop_silent(struct tkw_idle *idle,
  * Return the time at which to call tkw_idle_pop_silent() next.  O(levels).  It
  * is
  *   - not after the time of the last call if that left work to do;
- *   - UINT64_MAX if there is no key to check;
- *   - else the time at which the next key may be silent, or an earlier one.
+ *   - UINT64_MAX if there is nothing to do: no key that the tracker holds has a
+ *     limit that passes, and no timer of a forgotten key is left to collect;
+ *   - else the time at which the next key may be silent, or an earlier time.
  */
 TKW_EXPORT uint64_t tkw_idle_next(const struct tkw_idle *idle);
 

@@ -99,8 +99,8 @@ static inline int tkw_event_open(struct tkw_event *event,
  * Disconnect the service from the loop.  Pending timers stay pending.  You may
  * free `*event` and close the service when the call has returned.
  *
- * In a callback, timers that are due may still be called before the loop goes
- * on; tkw_service_stop() prevents it.
+ * If a timer's callback makes the call, the loop may still call other timers
+ * that are due before it serves other events; tkw_service_stop() prevents that.
  */
 static inline void tkw_event_close(struct tkw_event *event)
 {

@@ -119,8 +119,8 @@ static inline int tkw_uv_open(struct tkw_uv *uv, uv_loop_t *loop,
  * close the service when the call has returned, and free `*uv` when the loop
  * has called `closed` (may be NULL), in a later turn.
  *
- * In a callback, timers that are due may still be called before the loop goes
- * on; tkw_service_stop() prevents it.
+ * If a timer's callback makes the call, the loop may still call other timers
+ * that are due before it serves other events; tkw_service_stop() prevents that.
  */
 static inline void tkw_uv_close(struct tkw_uv *uv, tkw_uv_closed *closed)
 {

@@ -56,8 +56,9 @@ extern "C" {
 
 /*
  * Called with `count` silent keys, 1 to TKW_SILENT_MAX.  Their bytes are valid
- * until the function returns.  The executor of the configuration calls it; if
- * that has several threads, at the same time for several shards.
+ * until the function returns.  The executor of the configuration calls the
+ * function.  An executor with several threads may call it in several of them at
+ * once, for keys of different shards.
  */
 typedef void tkw_on_silent(void *context, const struct tkw_idle_key *keys,
                            size_t count);

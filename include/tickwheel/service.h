@@ -391,10 +391,11 @@ TKW_EXPORT int tkw_service_rearm_at(struct tkw_service *service,
 
 /*
  * Move a pending timer, cheaply if to a later time.  Its place among the timers
- * of one tick is then not defined.  *Any thread*.
+ * of one tick is then not defined.  The call also moves a running timer that
+ * was armed again.  *Any thread*.
  *
  * Returns 1, or changes nothing and returns
- *   0           the timer is not pending; a running timer is, if armed again;
+ *   0           the timer is neither pending nor armed again;
  *   -ENOMEM     there is no memory;
  *   -ESHUTDOWN  the service was stopped.
  */
