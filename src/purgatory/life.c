@@ -52,8 +52,8 @@ static struct purgatory_shard *home_of(const struct tkw_operation *operation)
 typedef void call(struct tkw_operation *operation);
 
 /* Enter a frame.  The thread holds no lock. */
-static void enter(struct frame *frame, const struct tkw_purgatory *purgatory,
-                  uint64_t kind)
+static void enter_frame(struct frame *frame,
+                        const struct tkw_purgatory *purgatory, uint64_t kind)
 {
     order_assert_free();
     frame_enter(frame, purgatory, kind);
@@ -65,7 +65,7 @@ static void call_user(const struct tkw_purgatory *purgatory,
     if (function == NULL)
         return;
     struct frame frame;
-    enter(&frame, purgatory, 0);
+    enter_frame(&frame, purgatory, 0);
     function(operation);
     frame_leave(&frame);
 }
@@ -73,7 +73,7 @@ static void call_user(const struct tkw_purgatory *purgatory,
 bool tkw__operation_try(struct tkw_operation *operation, bool *is_ours)
 {
     struct try_frame try = {.operation = operation};
-    enter(&try.frame, operation->purgatory, FRAME_TRYING);
+    enter_frame(&try.frame, operation->purgatory, FRAME_TRYING);
     bool is_met = operation->type->try_complete(operation);
     frame_leave(&try.frame);
     *is_ours = try.is_completed;
@@ -99,7 +99,7 @@ bool tkw__operation_hold(struct tkw_operation *operation)
  * none is live: only under the lock is it certain that the purgatory still
  * exists.
  */
-static void release(struct tkw_operation *operation)
+static void release_operation(struct tkw_operation *operation)
 {
     const struct tkw_purgatory *purgatory = operation->purgatory;
     struct purgatory_shard *home = home_of(operation);
@@ -135,7 +135,7 @@ void tkw__operation_drop(struct tkw_operation *operation)
 {
     uint32_t word = word_add(operation, -OPERATION_REF);
     if (word / OPERATION_REF == 1)
-        release(operation);
+        release_operation(operation);
 }
 
 bool tkw__operation_decide(struct tkw_operation *operation, uint32_t how)
@@ -189,7 +189,7 @@ static void hand_back(struct tkw_operation *operation, tkw_operation_each *each,
                       void *context)
 {
     struct frame frame;
-    enter(&frame, operation->purgatory, 0);
+    enter_frame(&frame, operation->purgatory, 0);
     each(context, operation);
     frame_leave(&frame);
 }

@@ -87,8 +87,8 @@ static void list_remove(struct purgatory_shard *shard, struct tkw_watch *watch)
         tkw__table_release_bytes(&shard->table, bytes);
 }
 
-static int enter(struct tkw_purgatory *purgatory, struct tkw_watch *watch,
-                 struct tkw_key key, bool is_first)
+static int enter_list(struct tkw_purgatory *purgatory, struct tkw_watch *watch,
+                      struct tkw_key key, bool is_first)
 {
     struct purgatory_shard *shard = purgatory_shard_of(purgatory, watch->hash);
     purgatory_shard_lock(shard);
@@ -108,8 +108,8 @@ static int enter(struct tkw_purgatory *purgatory, struct tkw_watch *watch,
 
 /* Leave the first `count` lists, and free all watches.  A refused operation is
  * not live any more. */
-static void leave(struct tkw_operation *operation, size_t count,
-                  bool is_refused)
+static void leave_lists(struct tkw_operation *operation, size_t count,
+                        bool is_refused)
 {
     struct tkw_purgatory *purgatory = operation->purgatory;
     struct tkw_watch *watches = operation->watches;
@@ -146,9 +146,9 @@ int tkw__lists_enter(struct tkw_operation *operation,
             .operation = operation,
             .hash = key_hash(purgatory, keys[i]),
         };
-        int error = enter(purgatory, &watches[i], keys[i], i == 0);
+        int error = enter_list(purgatory, &watches[i], keys[i], i == 0);
         if (error != 0) {
-            leave(operation, i, true);
+            leave_lists(operation, i, true);
             return error;
         }
     }
@@ -159,12 +159,12 @@ int tkw__lists_enter(struct tkw_operation *operation,
 void tkw__lists_leave(struct tkw_operation *operation)
 {
     if (operation->watches != NULL)
-        leave(operation, operation->watch_count, false);
+        leave_lists(operation, operation->watch_count, false);
 }
 
 void tkw__lists_refuse(struct tkw_operation *operation)
 {
-    leave(operation, operation->watch_count, true);
+    leave_lists(operation, operation->watch_count, true);
     operation->is_live = false;
 }
 

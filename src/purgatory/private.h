@@ -81,7 +81,7 @@ struct try_frame {
 #endif
 
 enum walk_kind {
-    WALK_TO_CHECK, /* hold the operations of a batch ... */
+    WALK_TO_NOTIFY, /* hold the operations of a batch ... */
     WALK_TO_COMPLETE,
     WALK_TO_CANCEL, /* ... or decide them, too */
 };

@@ -223,7 +223,7 @@ size_t tkw_purgatory_notify(struct tkw_purgatory *purgatory, struct tkw_key key)
         return 0; /* it would retry itself for ever */
     size_t completed = 0;
     struct walk walk;
-    walk.kind = WALK_TO_CHECK;
+    walk.kind = WALK_TO_NOTIFY;
     walk_begin(&walk, purgatory, key);
     while (tkw__walk_on(&walk)) {
         for (size_t i = 0; i < walk.count; i++) {

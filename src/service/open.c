@@ -240,7 +240,7 @@ int tkw_service_open(struct tkw_service **service,
 
 void tkw_service_stop(struct tkw_service *service)
 {
-    sync_put_ordered(&service->is_stopping, true); /* see enter() */
+    sync_put_ordered(&service->is_stopping, true); /* see begin_pass() */
     service->clock.wake(service->clock.context);
     tkw__wakeup_aim(service);
     if (frame_is_inside(service))

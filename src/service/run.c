@@ -282,13 +282,13 @@ static int make_pass(struct tkw_service *service, int most)
  *
  * One of the two sees what the other wrote.
  */
-static bool enter(struct tkw_service *service)
+static bool begin_pass(struct tkw_service *service)
 {
     bool was_active = false;
     return sync_replace_ordered(&service->is_active, &was_active, true);
 }
 
-static void leave(struct tkw_service *service)
+static void end_pass(struct tkw_service *service)
 {
     sync_put_ordered(&service->is_active, false);
     tkw__wakeup_aim(service);
@@ -306,9 +306,9 @@ void *tkw__service_drive(void *argument)
     if (service->thread_start != NULL)
         service->thread_start(service->context);
     while (!sync_get_relaxed(&service->is_stopping)) {
-        enter(service);
+        begin_pass(service);
         make_pass(service, INT_MAX);
-        leave(service);
+        end_pass(service);
         tkw__wakeup_sleep(service);
     }
     return NULL;
@@ -329,10 +329,10 @@ int tkw_service_run(struct tkw_service *service, int budget)
         return refuse_to_run(service, -EDEADLK);
     if (sync_get_relaxed(&service->is_stopping))
         return refuse_to_run(service, 0);
-    if (!enter(service))
+    if (!begin_pass(service))
         return refuse_to_run(service, -EBUSY);
     int count = make_pass(service, budget == 0 ? INT_MAX : budget);
-    leave(service);
+    end_pass(service);
     sync_add_relaxed(&service->wakeups, 1);
     return count;
 }

@@ -33,7 +33,7 @@ plant 'stops without waiting' service/open.c \
     stop_against_stop
 
 plant 'says that it is quiet outside of the mutex' service/run.c \
-    '/^static void leave/,/^}/{/_lock(\|_unlock(/d;}' \
+    '/^static void end_pass/,/^}/{/_lock(\|_unlock(/d;}' \
     run_against_stop
 
 plant 'says that it has ended outside of the mutex' service/fire.c \

@@ -65,7 +65,7 @@ plant 'lets go by a look and a store' purgatory/life.c \
     expired_against_check
 
 plant 'touches it after its release' purgatory/life.c \
-    '/^static void release(/,/^}/{/sync_put_ordered(&operation->word, 0);/{h;d;}
+    '/^static void release_operation(/,/^}/{/sync_put_ordered(&operation->word, 0);/{h;d;}
      /call_user(/G;}' \
     used_again_against_check
 
@@ -82,11 +82,11 @@ plant 'closes without waiting' purgatory/watch.c \
     close_against_expire
 
 plant 'says that it has released outside of the mutex' purgatory/life.c \
-    '/^static void release(/,/^}/{/_lock(\|_unlock(/d;}' \
+    '/^static void release_operation(/,/^}/{/_lock(\|_unlock(/d;}' \
     close_handing_back_against_expire
 
 plant 'enters a list without a look whether it is closed' purgatory/list.c \
-    '/^static int enter(/,/^}/s/sync_get_relaxed(&purgatory->is_closing)/false/' \
+    '/^static int enter_list(/,/^}/s/sync_get_relaxed(&purgatory->is_closing)/false/' \
     close_against_watch_inside
 
 plant 'looks for the next, and files outside of the mutex' idle/monitor.c \
@@ -116,7 +116,7 @@ plant 'frees bytes that another walk looks at' idle/tracker.c \
     walk_against_walk_and_forget
 
 plant 'refuses, and tells close nothing' purgatory/list.c \
-    '/^static void leave(/,/^}/s/shard_count_out(shard)/shard->live--/' \
+    '/^static void leave_lists(/,/^}/s/shard_count_out(shard)/shard->live--/' \
     close_against_half_a_watch_inside
 
 plant 'counts in and looks whether it was too many' idle/monitor.c \
