@@ -1,10 +1,11 @@
 /*
- * sim.c - `tickwheel sim`: which geometry for this load?
+ * command.c - `tickwheel sim`: which geometry is best for a load?
  *
- * The trace is read or made up, replayed on every geometry, and once more on
- * the first if a film is wanted: who watches would be in the way of measuring.
- * Files come into their places before the table is written, so that nothing is
- * left over if nobody reads that to its end.
+ * The command reads a trace or makes up a load, and replays it on every
+ * geometry.  A film is drawn in a replay of its own, on the first geometry,
+ * because drawing would disturb the measurement.  The command moves its files
+ * into place before it writes the table: if the reader of the table leaves
+ * early, no draft remains.
  */
 #define _DEFAULT_SOURCE /* for realpath() */
 
