@@ -166,8 +166,10 @@ static bool pin(int core)
     CPU_SET((size_t)core, &set);
     if (sched_setaffinity(0, sizeof set, &set) == 0)
         return true;
-    fprintf(stderr, "tickwheel: --core %d cannot be used: %s\n", core,
-            strerror(errno));
+    fprintf(stderr,
+            "tickwheel: --core %d: cannot run on this processor: %s; give "
+            "one that taskset -p $$ lists\n",
+            core, strerror(errno));
     return false;
 }
 
@@ -184,8 +186,9 @@ static bool open_json(struct draft *json, const char *path)
         interrupt_clean(remove_draft, json);
     int error = draft_open(json, path);
     if (error != 0)
-        fprintf(stderr, "tickwheel: cannot write %s: %s\n", path,
-                strerror(-error));
+        fprintf(stderr,
+                "tickwheel: cannot write %s: %s; give another --json FILE\n",
+                path, strerror(-error));
     return error == 0;
 }
 
@@ -197,8 +200,9 @@ static bool write_json(const struct report *report, const char *path,
     report_json(report, json->file);
     int error = draft_finish(json);
     if (error != 0)
-        fprintf(stderr, "tickwheel: cannot write %s: %s\n", path,
-                strerror(-error));
+        fprintf(stderr,
+                "tickwheel: cannot write %s: %s; give another --json FILE\n",
+                path, strerror(-error));
     return error == 0;
 }
 
