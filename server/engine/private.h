@@ -42,14 +42,14 @@ struct link {
 
 struct job {
     uint64_t id;
-    uint64_t created_ns;
-    uint64_t due_ns;  /* delayed: when it becomes ready; reserved: when its time
-                         to run ends; buried: its number in the order */
-    uint64_t home_ns; /* the first due time */
-    uint64_t delay_ns;
-    uint64_t ttr_ns;
-    uint64_t batch;        /* the last batch with a change of it */
-    struct tkd_body *body; /* or NULL: only in the store */
+    uint32_t chain; /* the next job of the same bucket, or of the free list */
+    uint32_t number;
+    uint32_t place; /* in a heap */
+    uint32_t pri;
+    uint8_t state;
+    bool is_chosen;  /* reserved: RESERVED was not delivered yet */
+    uint64_t due_ns; /* delayed: when it becomes ready; reserved: when its time
+                        to run ends; buried: its number in the order */
     struct tube *tube;
     struct tkd_client *holder; /* reserved */
     union {
@@ -59,16 +59,16 @@ struct job {
             uint32_t previous;
         };
     };
+    struct tkd_body *body; /* or NULL: only in the store */
+    uint64_t batch;        /* the last batch with a change of it */
+    uint64_t created_ns;
+    uint64_t home_ns; /* the first due time */
+    uint64_t delay_ns;
+    uint64_t ttr_ns;
     struct link askers;      /* clients whose commands wait for the store */
     struct tkd_place stored; /* where the store has it */
-    uint32_t pri;
-    uint32_t size;  /* of the body */
-    uint32_t place; /* in a heap */
-    uint32_t chain; /* the next job of the same bucket, or of the free list */
-    uint32_t number;
+    uint32_t size;           /* of the body */
     uint32_t reserves, timeouts, releases, buries, kicks;
-    uint8_t state;
-    bool is_chosen; /* reserved: RESERVED was not delivered yet */
 };
 
 /* All jobs, by number and by id.  See jobs.c. */
