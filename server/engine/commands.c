@@ -226,15 +226,15 @@ void tkd_client_command(struct tkd_client *client,
 }
 
 void tkd_client_refuse(struct tkd_client *client, enum tkd_refusal refusal,
-                       bool is_put)
+                       enum tkd_verb counted)
 {
     static const enum tkd_reply_kind kinds[] = {
         [TKD_REFUSED_FORMAT] = TKD_REPLY_BAD_FORMAT,
         [TKD_REFUSED_UNKNOWN] = TKD_REPLY_UNKNOWN_COMMAND,
         [TKD_REFUSED_SIZE] = TKD_REPLY_JOB_TOO_BIG,
     };
-    if (is_put)
-        client->engine->counts.commands[TKD_PUT]++;
+    if (counted < TKD_VERBS)
+        client->engine->counts.commands[counted]++;
     if (tkd__reply_reserve(client))
         tkd__reply_add(client, kinds[refusal]);
     else

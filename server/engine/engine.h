@@ -170,6 +170,10 @@ bool tkd_client_is_open_to_commands(const struct tkd_client *client);
  * job. */
 bool tkd_client_is_waiting(const struct tkd_client *client);
 
+/* End a reserve that waits, with TIMED_OUT, as if its timeout were over.  Does
+ * nothing if none waits. */
+void tkd_client_give_up(struct tkd_client *client);
+
 /* Return the number of replies that are not popped yet, of commands that wait
  * included. */
 size_t tkd_client_pending_count(const struct tkd_client *client);
@@ -184,9 +188,9 @@ void tkd_client_command(struct tkd_client *client,
 void tkd_client_body(struct tkd_client *client, const char *bytes, size_t size);
 void tkd_client_body_end(struct tkd_client *client, bool has_crlf);
 
-/* Reply to bytes that are no command.  `is_put` as in struct tkd_event. */
+/* Reply to bytes that are no command.  `counted` as in struct tkd_event. */
 void tkd_client_refuse(struct tkd_client *client, enum tkd_refusal refusal,
-                       bool is_put);
+                       enum tkd_verb counted);
 
 /* Verify all invariants, and return whether they hold; for tests.  O(all). */
 bool tkd_engine_check(const struct tkd_engine *engine);

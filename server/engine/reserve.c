@@ -127,6 +127,14 @@ void tkd__reserve_expire(struct tkd_client *client)
                    is_soon ? TKD_REPLY_DEADLINE_SOON : TKD_REPLY_TIMED_OUT);
 }
 
+void tkd_client_give_up(struct tkd_client *client)
+{
+    if (client->wait != WAIT_JOB)
+        return;
+    tkd__reserve_stop(client);
+    tkd__reply_add(client, TKD_REPLY_TIMED_OUT);
+}
+
 void tkd__tube_serve(struct tkd_engine *engine, struct tube *tube)
 {
     while (!link_is_alone(&tube->waiting) && first_ready(tube) != NULL &&

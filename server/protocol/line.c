@@ -203,14 +203,18 @@ static bool read_timeout(struct cursor *cursor, uint64_t *ns)
     return true;
 }
 
+/* Read bytes that a name may have.  A name that is not allowed for another
+ * reason gets the length 0. */
 static bool read_tube(struct cursor *cursor, struct tkd_command *command)
 {
     const char *name = cursor->at;
     while (cursor->at < cursor->end && is_in_tube_name(*cursor->at))
         cursor->at++;
     size_t length = (size_t)(cursor->at - name);
-    if (length == 0 || length > TKD_TUBE_MAX || *name == '-')
+    if (length == 0)
         return false;
+    if (length > TKD_TUBE_MAX || *name == '-')
+        return true;
     memcpy(command->tube, name, length);
     command->tube_length = (uint8_t)length;
     return true;
@@ -279,21 +283,36 @@ static const struct row *find_row(const char *line, size_t length)
     return NULL;
 }
 
+/* Return whether a command has a tube whose name is not allowed. */
+static bool has_bad_tube(const struct row *row,
+                         const struct tkd_command *command)
+{
+    for (size_t i = 0; row->arguments[i] != END; i++)
+        if (row->arguments[i] == TUBE)
+            return command->tube_length == 0;
+    return false;
+}
+
 /* Parse the arguments of a command.  Like beanstalkd, check the size of the
- * body first, and garbage after the last argument second. */
+ * body first, garbage after the last argument second, and the name of a tube
+ * last.  beanstalkd counts a pause-tube before it checks the name. */
 static bool parse_command(const struct row *row, struct cursor *cursor,
                           uint32_t body_max, struct tkd_event *event)
 {
     struct tkd_command *command = &event->command;
     clear(command, row->verb);
     if (!read_arguments(row, cursor, command))
-        return refuse(event, TKD_REFUSED_FORMAT, false);
+        return refuse(event, TKD_REFUSED_FORMAT, TKD_VERBS);
     if (row->has_body && command->bytes > body_max) {
-        refuse(event, TKD_REFUSED_SIZE, true);
+        refuse(event, TKD_REFUSED_SIZE, TKD_PUT);
         return true;
     }
     if (cursor->at != cursor->end)
-        return refuse(event, TKD_REFUSED_FORMAT, row->has_body);
+        return refuse(event, TKD_REFUSED_FORMAT,
+                      row->has_body ? TKD_PUT : TKD_VERBS);
+    if (has_bad_tube(row, command))
+        return refuse(event, TKD_REFUSED_FORMAT,
+                      row->verb == TKD_PAUSE_TUBE ? TKD_PAUSE_TUBE : TKD_VERBS);
     event->kind = TKD_EVENT_COMMAND;
     return row->has_body;
 }
@@ -302,10 +321,10 @@ bool tkd__line_parse(const char *line, size_t length, uint32_t body_max,
                      struct tkd_event *event)
 {
     if (memchr(line, '\0', length) != NULL)
-        return refuse(event, TKD_REFUSED_FORMAT, false);
+        return refuse(event, TKD_REFUSED_FORMAT, TKD_VERBS);
     const struct row *row = find_row(line, length);
     if (row == NULL)
-        return refuse(event, TKD_REFUSED_UNKNOWN, false);
+        return refuse(event, TKD_REFUSED_UNKNOWN, TKD_VERBS);
     struct cursor cursor = {line + row->name_length, line + length};
     return parse_command(row, &cursor, body_max, event);
 }

@@ -133,7 +133,7 @@ static size_t feed_long_line(struct tkd_parser *parser, const char *data,
         return size;
     }
     start_line(parser);
-    refuse(event, TKD_REFUSED_FORMAT, false);
+    refuse(event, TKD_REFUSED_FORMAT, TKD_VERBS);
     return used;
 }
 
@@ -171,7 +171,7 @@ static size_t feed_skip(struct tkd_parser *parser, size_t size,
     parser->left -= used;
     if (parser->left == 0) {
         start_line(parser);
-        refuse(event, TKD_REFUSED_SIZE, true);
+        refuse(event, TKD_REFUSED_SIZE, TKD_PUT);
     }
     return used;
 }

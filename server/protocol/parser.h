@@ -49,8 +49,8 @@ enum tkd_refusal {
 struct tkd_event {
     enum tkd_event_kind kind;
     enum tkd_refusal refusal; /* TKD_EVENT_REFUSED */
-    bool is_put;              /* TKD_EVENT_REFUSED: a put with four numbers,
-                                 which counts as a put in the statistics */
+    enum tkd_verb counted;    /* TKD_EVENT_REFUSED: the command that the
+                                 statistics count all the same, or TKD_VERBS */
     bool has_crlf;            /* TKD_EVENT_BODY_END: CRLF follows the body */
     const char *bytes; /* TKD_EVENT_BODY: within the `data` that was fed */
     size_t size;

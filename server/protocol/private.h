@@ -9,11 +9,11 @@
 /* Make `event` a refusal.  Always returns false, so that callers can tail-call
  * it. */
 static inline bool refuse(struct tkd_event *event, enum tkd_refusal refusal,
-                          bool is_put)
+                          enum tkd_verb counted)
 {
     event->kind = TKD_EVENT_REFUSED;
     event->refusal = refusal;
-    event->is_put = is_put;
+    event->counted = counted;
     return false;
 }
 

@@ -79,11 +79,11 @@ static void assert_verb(const struct recording *recording, size_t i,
 }
 
 static void assert_refusal(const struct recording *recording, size_t i,
-                           enum tkd_refusal refusal, bool is_put)
+                           enum tkd_refusal refusal, enum tkd_verb counted)
 {
     assert_kind(recording, i, TKD_EVENT_REFUSED);
     assert_int_equal(recording->events[i].refusal, refusal);
-    assert_int_equal(recording->events[i].is_put, is_put);
+    assert_int_equal(recording->events[i].counted, counted);
 }
 
 static void assert_body(const struct recording *recording, size_t i,
@@ -333,7 +333,7 @@ static void a_line_has_at_most_224_bytes(void **state)
         assert_int_equal(recording.count, 2);
         assert_refusal(&recording, 0,
                        is_long ? TKD_REFUSED_FORMAT : TKD_REFUSED_UNKNOWN,
-                       false);
+                       TKD_VERBS);
         assert_int_equal(recording.events[0].end, length + 2);
         assert_verb(&recording, 1, TKD_QUIT);
         recording_close(&recording);
@@ -361,10 +361,10 @@ static void a_cr_alone_is_a_byte_of_its_line(void **state)
     struct recording recording =
         record(STREAM("use a\rb\r\n\r\r\nstats\r\r\n\rquit\r\nquit\r\n"));
     assert_int_equal(recording.count, 5);
-    assert_refusal(&recording, 0, TKD_REFUSED_FORMAT, false);
-    assert_refusal(&recording, 1, TKD_REFUSED_UNKNOWN, false);
-    assert_refusal(&recording, 2, TKD_REFUSED_FORMAT, false);
-    assert_refusal(&recording, 3, TKD_REFUSED_UNKNOWN, false);
+    assert_refusal(&recording, 0, TKD_REFUSED_FORMAT, TKD_VERBS);
+    assert_refusal(&recording, 1, TKD_REFUSED_UNKNOWN, TKD_VERBS);
+    assert_refusal(&recording, 2, TKD_REFUSED_FORMAT, TKD_VERBS);
+    assert_refusal(&recording, 3, TKD_REFUSED_UNKNOWN, TKD_VERBS);
     assert_verb(&recording, 4, TKD_QUIT);
     recording_close(&recording);
 }
@@ -375,9 +375,9 @@ static void an_lf_alone_is_a_byte_of_its_line(void **state)
     struct recording recording =
         record(STREAM("stats\nstats\r\n\nstats\r\n\n\r\r\nquit\r\n"));
     assert_int_equal(recording.count, 4);
-    assert_refusal(&recording, 0, TKD_REFUSED_FORMAT, false);
-    assert_refusal(&recording, 1, TKD_REFUSED_UNKNOWN, false);
-    assert_refusal(&recording, 2, TKD_REFUSED_UNKNOWN, false);
+    assert_refusal(&recording, 0, TKD_REFUSED_FORMAT, TKD_VERBS);
+    assert_refusal(&recording, 1, TKD_REFUSED_UNKNOWN, TKD_VERBS);
+    assert_refusal(&recording, 2, TKD_REFUSED_UNKNOWN, TKD_VERBS);
     assert_verb(&recording, 3, TKD_QUIT);
     recording_close(&recording);
 }
@@ -390,7 +390,7 @@ static void a_line_with_a_nul_has_a_bad_format(void **state)
         STREAM("\0\r\nx\0\r\nquit\0\r\nuse\0 a\r\nput 1 2 3 99\0\r\nquit\r\n"));
     assert_int_equal(recording.count, 6);
     for (size_t i = 0; i < 5; i++)
-        assert_refusal(&recording, i, TKD_REFUSED_FORMAT, false);
+        assert_refusal(&recording, i, TKD_REFUSED_FORMAT, TKD_VERBS);
     assert_verb(&recording, 5, TKD_QUIT);
     recording_close(&recording);
 }
@@ -450,7 +450,7 @@ static void a_body_that_is_too_large_is_skipped(void **state)
     for (size_t i = 0; i < COUNT_OF(streams); i++) {
         size_t size = strlen(streams[i]);
         struct recording recording = record(streams[i], size);
-        assert_refusal(&recording, 0, TKD_REFUSED_SIZE, true);
+        assert_refusal(&recording, 0, TKD_REFUSED_SIZE, TKD_PUT);
         size_t line = (size_t)(strchr(streams[i], '\n') + 1 - streams[i]);
         assert_int_equal(recording.events[0].end, line + 13);
         recording_close(&recording);
@@ -478,7 +478,21 @@ static void the_largest_body_is_skipped_as_a_whole(void **state)
     assert_int_equal(tkd_parser_feed(&parser, "quit\r\n", 6, &event), 1);
     assert_int_equal(event.kind, TKD_EVENT_REFUSED);
     assert_int_equal(event.refusal, TKD_REFUSED_SIZE);
-    assert_true(event.is_put);
+    assert_int_equal(event.counted, TKD_PUT);
+}
+
+/* beanstalkd counts a pause-tube before it checks the name of the tube. */
+static void a_refused_pause_is_counted(void **state)
+{
+    (void)state;
+    struct recording recording = record(
+        STREAM("pause-tube -x 1\r\npause-tube a 1 x\r\npause-tube -x y\r\n"
+               "use -x\r\n"));
+    assert_refusal(&recording, 0, TKD_REFUSED_FORMAT, TKD_PAUSE_TUBE);
+    assert_refusal(&recording, 1, TKD_REFUSED_FORMAT, TKD_VERBS);
+    assert_refusal(&recording, 2, TKD_REFUSED_FORMAT, TKD_VERBS);
+    assert_refusal(&recording, 3, TKD_REFUSED_FORMAT, TKD_VERBS);
+    recording_close(&recording);
 }
 
 /* No body follows a put whose format is bad: its bytes are lines. */
@@ -489,11 +503,11 @@ static void garbage_after_an_allowed_size_skips_nothing(void **state)
         record(STREAM("put 1 2 3 4 x\r\nquit\r\nput 1 2 3 10 \r\nput 1 2 3\r\n"
                       "put 1 2 3 4294967296 x\r\nquit\r\n"));
     assert_int_equal(recording.count, 6);
-    assert_refusal(&recording, 0, TKD_REFUSED_FORMAT, true);
+    assert_refusal(&recording, 0, TKD_REFUSED_FORMAT, TKD_PUT);
     assert_verb(&recording, 1, TKD_QUIT);
-    assert_refusal(&recording, 2, TKD_REFUSED_FORMAT, true);
-    assert_refusal(&recording, 3, TKD_REFUSED_FORMAT, false);
-    assert_refusal(&recording, 4, TKD_REFUSED_FORMAT, false);
+    assert_refusal(&recording, 2, TKD_REFUSED_FORMAT, TKD_PUT);
+    assert_refusal(&recording, 3, TKD_REFUSED_FORMAT, TKD_VERBS);
+    assert_refusal(&recording, 4, TKD_REFUSED_FORMAT, TKD_VERBS);
     assert_verb(&recording, 5, TKD_QUIT);
     recording_close(&recording);
 }
@@ -658,6 +672,7 @@ int main(void)
         cmocka_unit_test(two_bytes_after_a_body_must_be_crlf),
         cmocka_unit_test(a_body_that_is_too_large_is_skipped),
         cmocka_unit_test(the_largest_body_is_skipped_as_a_whole),
+        cmocka_unit_test(a_refused_pause_is_counted),
         cmocka_unit_test(garbage_after_an_allowed_size_skips_nothing),
         cmocka_unit_test(a_size_up_to_body_max_is_allowed),
         cmocka_unit_test(no_bytes_are_no_event),

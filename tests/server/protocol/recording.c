@@ -63,7 +63,7 @@ static void copy(struct recorder *recorder, const struct tkd_event *event)
         recorded->body_size += event->size;
     if (event->kind == TKD_EVENT_REFUSED) {
         recorded->refusal = event->refusal;
-        recorded->is_put = event->is_put;
+        recorded->counted = event->counted;
     }
 }
 
@@ -167,7 +167,7 @@ static bool commands_are_equal(const struct tkd_command *a,
 static bool events_are_equal(const struct recorded *a, const struct recorded *b)
 {
     return a->kind == b->kind && a->refusal == b->refusal &&
-           a->is_put == b->is_put && a->has_crlf == b->has_crlf &&
+           a->counted == b->counted && a->has_crlf == b->has_crlf &&
            a->body_size == b->body_size && a->end == b->end &&
            commands_are_equal(&a->command, &b->command);
 }

@@ -15,7 +15,7 @@
 struct recorded {
     enum tkd_event_kind kind;
     enum tkd_refusal refusal;
-    bool is_put;
+    enum tkd_verb counted;
     bool has_crlf;
     size_t body_size;
     size_t end; /* the bytes of the stream up to the end of the event */
