@@ -22,3 +22,7 @@ file(GLOB protocol_corpus CONFIGURE_DEPENDS server/protocol/corpus/*)
 add_test(NAME server_protocol_fuzz
   COMMAND server_protocol_fuzz ${protocol_corpus})
 
+
+if(TARGET tickwheeld)
+  include(server/net/net.cmake)
+endif()
