@@ -108,12 +108,14 @@ static bool buried_are_sound(const struct tkd_engine *engine,
     return previous == tube->buried_last && seen == tube->in.buried;
 }
 
-/* A tube that is not paused has no ready job while a client waits. */
+/* A tube that is not paused has no ready job while a client waits, unless it is
+ * about to be served. */
 static bool tube_is_sound(const struct tkd_engine *engine,
                           const struct tube *tube)
 {
     bool is_served = tube_is_paused(tube) || tube->ready.count == 0 ||
-                     link_is_alone(&tube->waiting);
+                     link_is_alone(&tube->waiting) ||
+                     !link_is_alone(&tube->unserved);
     return is_served && tube->in.ready == tube->ready.count &&
            tube->in.delayed <= tube->delayed.heap.count &&
            heap_is_sound(engine, &tube->ready, STATE_READY) &&

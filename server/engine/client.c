@@ -137,9 +137,10 @@ size_t tkd__client_wind_up(struct tkd_client *client, size_t most)
         struct tube *tube = job->tube;
         tkd__job_leave(engine, job);
         tkd__job_enter_ready(engine, job);
-        tkd__tube_serve(engine, tube);
+        tkd__tube_serve_later(engine, tube);
         done++;
     }
+    tkd__serve_later(engine, most);
     if (client->held.count > 0) {
         if (link_is_alone(&client->chore))
             link_append(&engine->chores, &client->chore);

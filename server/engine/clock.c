@@ -67,18 +67,20 @@ static void handle(struct tkd_engine *engine,
     }
 }
 
-/* Handle at most `budget` timers, which are not 0.  Each is popped just before
- * it is handled, because handling one may cancel another. */
-static size_t handle_due(struct tkd_engine *engine, size_t budget)
+/* Handle at most `budget` timers and clients.  A timer is popped just before it
+ * is handled, because handling one may cancel another.  The clients that a
+ * timer gives jobs to come before the next timer, which may be the end of their
+ * timeout. */
+static void handle_due(struct tkd_engine *engine, size_t budget)
 {
-    size_t done = 0;
+    size_t done = tkd__serve_later(engine, budget);
     struct tkw_pool_timer timer;
     while (done < budget && tkw_pool_reserve(engine->pool, 1) == 0 &&
            tkw_pool_pop(engine->pool, &timer)) {
         handle(engine, &timer);
         done++;
+        done += tkd__serve_later(engine, budget - done);
     }
-    return done;
 }
 
 bool tkd_engine_advance(struct tkd_engine *engine, uint64_t now_ns,
@@ -86,7 +88,7 @@ bool tkd_engine_advance(struct tkd_engine *engine, uint64_t now_ns,
 {
     if (now_ns > engine->now_ns)
         engine->now_ns = now_ns;
-    size_t left = budget - budget / 2 + tkd__chores_run(engine, budget / 2);
+    size_t left = budget / 2 + tkd__chores_run(engine, budget - budget / 2);
     tkw_pool_advance_some(engine->pool, engine->now_ns / TKD_TICK_NS, budget);
     handle_due(engine, left);
     return tkd_engine_next(engine) > engine->now_ns;
@@ -94,7 +96,7 @@ bool tkd_engine_advance(struct tkd_engine *engine, uint64_t now_ns,
 
 uint64_t tkd_engine_next(const struct tkd_engine *engine)
 {
-    if (!link_is_alone(&engine->chores))
+    if (!link_is_alone(&engine->chores) || !link_is_alone(&engine->unserved))
         return engine->now_ns;
     tkw_tick next = tkw_pool_next(engine->pool);
     if (next > TKD_NEVER / TKD_TICK_NS)

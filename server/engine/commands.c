@@ -57,19 +57,13 @@ static void use_tube(struct tkd_client *client,
         tkd__reply_add(client, TKD_REPLY_OUT_OF_MEMORY);
         return;
     }
+    if (!tkd__reply_using(client, tube)) {
+        tkd__tube_release(client->engine, tube);
+        return;
+    }
     tkd__unuse(client);
     client->used = tube;
     tube->using_count++;
-    struct answer *answer = tkd__reply_add(client, TKD_REPLY_USING);
-    answer->tube = tube;
-    tube_hold(tube);
-}
-
-static void show_used(struct tkd_client *client)
-{
-    struct answer *answer = tkd__reply_add(client, TKD_REPLY_USING);
-    answer->tube = client->used;
-    tube_hold(client->used);
 }
 
 static void watch_tube(struct tkd_client *client,
@@ -109,6 +103,7 @@ static void pause_tube(struct tkd_client *client,
     }
     tkd__reply_add(client, TKD_REPLY_PAUSED);
     tkd__tube_pause(client->engine, tube, command->delay_ns);
+    tkd__serve_later(client->engine, TKD_STEP);
 }
 
 static void stats_tube(struct tkd_client *client,
@@ -162,7 +157,7 @@ static void execute(struct tkd_client *client,
         ignore_tube(client, command);
         break;
     case TKD_LIST_TUBE_USED:
-        show_used(client);
+        tkd__reply_using(client, client->used);
         break;
     case TKD_LIST_TUBES:
         tkd__reply_text(client, tkd__list_tubes(engine));

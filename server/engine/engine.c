@@ -47,6 +47,7 @@ static void fill(struct tkd_engine *engine,
     link_init(&engine->sendable);
     link_init(&engine->stalled);
     link_init(&engine->chores);
+    link_init(&engine->unserved);
     engine->facts = (struct tkd_facts){"", "", "", "", "", 0, 0, 0};
     tkd__jobs_open(&engine->jobs, config->hash_seed);
 }

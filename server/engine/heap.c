@@ -27,7 +27,8 @@ static size_t bytes_of(uint32_t entries)
     return entries * sizeof(struct entry);
 }
 
-/* Replace the only segment, which is not whole yet, by one of `room` entries. */
+/* Replace the only segment, which is not whole yet, by one of `room`
+ * entries. */
 static bool grow_first(struct tkd_engine *engine, struct heap *heap,
                        uint32_t room)
 {

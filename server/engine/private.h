@@ -112,9 +112,11 @@ struct job_counts {
 };
 
 struct tube {
-    struct tube *chain;  /* of the same bucket */
-    struct link all;     /* all tubes, in order of creation */
-    struct link waiting; /* watches of clients that wait, in order */
+    struct tube *chain;   /* of the same bucket */
+    struct link all;      /* all tubes, in order of creation */
+    struct link waiting;  /* watches of clients that wait, in order */
+    struct link unserved; /* in the engine's list if clients may wait though
+                             there are ready jobs */
     struct heap ready;
     struct soonest delayed;
     uint32_t buried_first; /* or NO_JOB */
@@ -126,7 +128,7 @@ struct tube {
     uint64_t total_jobs, deletes, pauses;
     struct job_counts in;
     uint32_t using_count, watching_count, waiting_count;
-    uint32_t references; /* of clients, replies and jobs */
+    uint32_t references; /* of clients and jobs */
     uint32_t number;     /* for the store */
     uint8_t name_length;
     char name[];
@@ -148,8 +150,8 @@ struct answer {
     uint64_t id;
     uint64_t number;
     uint64_t batch; /* the reply waits until this one is durable; 0: none */
-    struct tkd_body *body;
-    struct tube *tube; /* USING: a reference */
+    struct tkd_body *body; /* USING: the name of the tube, which may be gone
+                              when the reply is sent */
     uint8_t kind;
     bool wants_body; /* the store was asked for the body */
 };
@@ -249,7 +251,8 @@ struct tkd_engine {
     struct link sendable; /* clients whose first reply may be sent */
     struct link stalled;  /* clients whose first reply waits for a batch */
     struct link chores;   /* clients that kick, or are being closed */
-    struct answer popped; /* of the last pop; holds its body and its tube */
+    struct link unserved; /* tubes */
+    struct answer popped; /* of the last pop; holds its body */
 
     uint32_t client_count, producer_count, worker_count, waiting_count;
     struct job_counts jobs_in; /* the sums over all tubes */
@@ -423,8 +426,18 @@ bool tkd__record_decode(struct record *record, const unsigned char *bytes,
 void tkd__reserve(struct tkd_client *client, bool has_timeout);
 void tkd__reserve_stop(struct tkd_client *client);
 void tkd__reserve_expire(struct tkd_client *client);
-/* Give ready jobs of the tube to clients that wait for them. */
+/* The time to run of a job has begun: set the timer of its holder anew if the
+ * holder waits for another job. */
+void tkd__reserve_reschedule(struct tkd_client *client);
+/* A job of the tube became ready: give one job to the client that waits longest
+ * for this tube, if there is one. */
 void tkd__tube_serve(struct tkd_engine *engine, struct tube *tube);
+/* Many jobs of the tube may have become ready.  tkd__serve_later() has to
+ * follow, now or at the next step. */
+void tkd__tube_serve_later(struct tkd_engine *engine, struct tube *tube);
+/* Serve the tubes that were marked, `most` clients at most.  Returns how many
+ * it served. */
+size_t tkd__serve_later(struct tkd_engine *engine, size_t most);
 /* Reserve a job for a client and reply RESERVED.  The job is in no state. */
 void tkd__choose(struct tkd_client *client, struct job *job);
 
@@ -443,6 +456,9 @@ struct answer *tkd__reply_about(struct tkd_client *client,
  * cannot be asked; then the reply is OUT_OF_MEMORY. */
 bool tkd__reply_job(struct tkd_client *client, enum tkd_reply_kind kind,
                     const struct job *job);
+/* Add USING and the name of a tube.  Returns false if there is no memory; then
+ * the reply is OUT_OF_MEMORY. */
+bool tkd__reply_using(struct tkd_client *client, const struct tube *tube);
 /* Add OK and a text, whose reference the reply takes over.  `text` may be NULL:
  * then the reply is OUT_OF_MEMORY. */
 void tkd__reply_text(struct tkd_client *client, struct tkd_body *text);

@@ -103,6 +103,19 @@ bool tkd__reply_job(struct tkd_client *client, enum tkd_reply_kind kind,
     return true;
 }
 
+bool tkd__reply_using(struct tkd_client *client, const struct tube *tube)
+{
+    struct tkd_body *name =
+        tkd_body_open(&client->engine->allocator, tube->name_length);
+    if (name == NULL) {
+        tkd__reply_add(client, TKD_REPLY_OUT_OF_MEMORY);
+        return false;
+    }
+    memcpy(name->bytes, tube->name, tube->name_length);
+    tkd__reply_add(client, TKD_REPLY_USING)->body = name;
+    return true;
+}
+
 void tkd__reply_text(struct tkd_client *client, struct tkd_body *text)
 {
     if (text == NULL) {
@@ -156,10 +169,7 @@ void tkd__replies_wake(struct tkd_engine *engine)
 static void release(struct tkd_engine *engine, struct answer *answer)
 {
     tkd_body_release(&engine->allocator, answer->body);
-    if (answer->tube != NULL)
-        tkd__tube_release(engine, answer->tube);
     answer->body = NULL;
-    answer->tube = NULL;
 }
 
 void tkd__popped_release(struct tkd_engine *engine)
@@ -198,8 +208,10 @@ static void start_job(struct tkd_client *client, const struct answer *answer)
 {
     struct tkd_engine *engine = client->engine;
     struct job *job = tkd__job_find(&engine->jobs, answer->id);
-    if (job != NULL && job->state == STATE_RESERVED && job->holder == client)
+    if (job != NULL && job->state == STATE_RESERVED && job->holder == client) {
         tkd__job_start(engine, job);
+        tkd__reserve_reschedule(client);
+    }
 }
 
 static struct tkd_reply reply_of(const struct answer *answer)
@@ -209,9 +221,9 @@ static struct tkd_reply reply_of(const struct answer *answer)
         .id = answer->id,
         .number = answer->number,
     };
-    if (answer->tube != NULL) {
-        reply.tube = answer->tube->name;
-        reply.tube_length = answer->tube->name_length;
+    if (reply.kind == TKD_REPLY_USING) {
+        reply.tube = answer->body->bytes;
+        reply.tube_length = (uint8_t)answer->body->size;
     }
     return reply;
 }
@@ -220,7 +232,7 @@ bool tkd_engine_pop(struct tkd_engine *engine, struct tkd_delivery *delivery)
 {
     tkd__popped_release(engine);
     struct tkd_client *client = first_sendable(engine);
-    if (client == NULL || tkw_pool_reserve(engine->pool, 1) != 0)
+    if (client == NULL || tkw_pool_reserve(engine->pool, 2) != 0)
         return false;
     struct answer *popped = &engine->popped;
     *popped = *answer_at(client, 0);
@@ -234,7 +246,7 @@ bool tkd_engine_pop(struct tkd_engine *engine, struct tkd_delivery *delivery)
     delivery->client = client;
     delivery->user = client->user;
     delivery->reply = reply_of(popped);
-    delivery->body = popped->body;
+    delivery->body = popped->kind == TKD_REPLY_USING ? NULL : popped->body;
     return true;
 }
 

@@ -67,6 +67,14 @@ static void schedule(struct tkd_client *client)
             tkd__timer_arm(client->engine, at_ns, WAITER_CLIENT, client);
 }
 
+void tkd__reserve_reschedule(struct tkd_client *client)
+{
+    if (client->wait != WAIT_JOB)
+        return;
+    tkd__timer_cancel(client->engine, &client->timer);
+    schedule(client);
+}
+
 static void start_waiting(struct tkd_client *client)
 {
     client->wait = WAIT_JOB;
@@ -135,15 +143,43 @@ void tkd_client_give_up(struct tkd_client *client)
     tkd__reply_add(client, TKD_REPLY_TIMED_OUT);
 }
 
+/* Give a job to the first client that waits for a tube.  Returns false if no
+ * client waits, no job is ready, or there is no memory. */
+static bool serve_one(struct tkd_engine *engine, struct tube *tube)
+{
+    if (link_is_alone(&tube->waiting) || first_ready(tube) == NULL ||
+        tkw_pool_reserve(engine->pool, 1) != 0)
+        return false;
+    struct tkd_client *client =
+        TKW_CONTAINER(tube->waiting.next, struct watch, waiting)->client;
+    struct job *job = find_job(client); /* maybe of another tube */
+    tkd__reserve_stop(client);
+    tkd__job_leave(engine, job);
+    tkd__choose(client, job);
+    return true;
+}
+
 void tkd__tube_serve(struct tkd_engine *engine, struct tube *tube)
 {
-    while (!link_is_alone(&tube->waiting) && first_ready(tube) != NULL &&
-           tkw_pool_reserve(engine->pool, 1) == 0) {
-        struct watch *watch =
-            TKW_CONTAINER(tube->waiting.next, struct watch, waiting);
-        struct job *job = heap_first(&engine->jobs, &tube->ready);
-        tkd__reserve_stop(watch->client);
-        tkd__job_leave(engine, job);
-        tkd__choose(watch->client, job);
+    serve_one(engine, tube);
+}
+
+void tkd__tube_serve_later(struct tkd_engine *engine, struct tube *tube)
+{
+    if (link_is_alone(&tube->unserved))
+        link_append(&engine->unserved, &tube->unserved);
+}
+
+size_t tkd__serve_later(struct tkd_engine *engine, size_t most)
+{
+    size_t done = 0;
+    while (done < most && !link_is_alone(&engine->unserved)) {
+        struct tube *tube =
+            TKW_CONTAINER(engine->unserved.next, struct tube, unserved);
+        if (serve_one(engine, tube))
+            done++;
+        else
+            link_remove(&tube->unserved);
     }
+    return done;
 }

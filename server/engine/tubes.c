@@ -1,9 +1,8 @@
 /*
  * engine/tubes.c - tubes by name.
  *
- * A tube lives while it has a reference: of each job in it, of each client that
- * uses or watches it, and of each USING reply that was not sent.  The engine
- * holds one of `default`.
+ * A tube lives while it has a reference: of each job in it, and of each client
+ * that uses or watches it.  The engine holds one of `default`.
  */
 #include <assert.h>
 #include <string.h>
@@ -92,6 +91,7 @@ static struct tube *add(struct tkd_engine *engine, const char *name,
     tube->buried_last = NO_JOB;
     tube->number = ++engine->tube_number;
     link_init(&tube->waiting);
+    link_init(&tube->unserved);
     link_append(&engine->all_tubes, &tube->all);
     grow(engine);
     add_to_bucket(engine, tube);
@@ -140,6 +140,7 @@ void tkd__tube_release(struct tkd_engine *engine, struct tube *tube)
         at = &(*at)->chain;
     *at = tube->chain;
     link_remove(&tube->all);
+    link_remove(&tube->unserved);
     engine->tube_count--;
     release_memory(engine, tube);
 }
@@ -161,7 +162,7 @@ void tkd__tube_pause(struct tkd_engine *engine, struct tube *tube,
 void tkd__tube_resume(struct tkd_engine *engine, struct tube *tube)
 {
     tube->pause_ns = 0;
-    tkd__tube_serve(engine, tube);
+    tkd__tube_serve_later(engine, tube);
 }
 
 bool tkd__tubes_open(struct tkd_engine *engine)
