@@ -55,7 +55,7 @@ static size_t segment_bytes(unsigned segment)
 static uint32_t *head_of(const struct jobs *jobs, uint32_t bucket)
 {
     unsigned segment = segment_of(bucket);
-    uint32_t first = segment == 0 ? 0 : FIRST_HEADS << (segment - 1);
+    uint32_t first = segment == 0 ? 0 : (uint32_t)FIRST_HEADS << (segment - 1);
     return &jobs->heads[segment][bucket - first];
 }
 

@@ -186,6 +186,7 @@ struct tkd_client {
 
     tkw_handle timer;       /* of a reserve that waits */
     uint64_t wait_until_ns; /* TKD_NEVER: no timeout */
+    uint64_t wait_number;   /* grows in the order in which clients wait */
 
     struct answer *answers; /* a ring */
     uint32_t answer_first;
@@ -226,6 +227,7 @@ struct tkd_engine {
     uint64_t first_id; /* of the jobs that this engine made */
     uint64_t next_id;
     uint64_t next_buried;
+    uint64_t wait_number; /* of the last client that began to wait */
     uint64_t memory_max;
     uint64_t memory; /* bytes of jobs and bodies */
     uint32_t body_max;

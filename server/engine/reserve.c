@@ -78,6 +78,7 @@ void tkd__reserve_reschedule(struct tkd_client *client)
 static void start_waiting(struct tkd_client *client)
 {
     client->wait = WAIT_JOB;
+    client->wait_number = ++client->engine->wait_number;
     client->engine->waiting_count++;
     for (uint32_t i = 0; i < client->watched_count; i++) {
         struct tube *tube = client->watched[i].tube;
@@ -143,16 +144,23 @@ void tkd_client_give_up(struct tkd_client *client)
     tkd__reply_add(client, TKD_REPLY_TIMED_OUT);
 }
 
-/* Give a job to the first client that waits for a tube.  Returns false if no
- * client waits, no job is ready, or there is no memory. */
-static bool serve_one(struct tkd_engine *engine, struct tube *tube)
+/* Return the client that waits longest for a tube, if the tube has a job for it,
+ * or NULL. */
+static struct tkd_client *first_waiting(const struct tube *tube)
 {
-    if (link_is_alone(&tube->waiting) || first_ready(tube) == NULL ||
-        tkw_pool_reserve(engine->pool, 1) != 0)
+    if (link_is_alone(&tube->waiting) || first_ready(tube) == NULL)
+        return NULL;
+    return TKW_CONTAINER(tube->waiting.next, struct watch, waiting)->client;
+}
+
+/* Give the most urgent job that a waiting client can have to it.  Returns false
+ * if there is no memory. */
+static bool serve(struct tkd_client *client)
+{
+    struct tkd_engine *engine = client->engine;
+    if (tkw_pool_reserve(engine->pool, 1) != 0)
         return false;
-    struct tkd_client *client =
-        TKW_CONTAINER(tube->waiting.next, struct watch, waiting)->client;
-    struct job *job = find_job(client); /* maybe of another tube */
+    struct job *job = find_job(client);
     tkd__reserve_stop(client);
     tkd__job_leave(engine, job);
     tkd__choose(client, job);
@@ -161,7 +169,9 @@ static bool serve_one(struct tkd_engine *engine, struct tube *tube)
 
 void tkd__tube_serve(struct tkd_engine *engine, struct tube *tube)
 {
-    serve_one(engine, tube);
+    struct tkd_client *client = first_waiting(tube);
+    if (client != NULL && !serve(client))
+        tkd__tube_serve_later(engine, tube);
 }
 
 void tkd__tube_serve_later(struct tkd_engine *engine, struct tube *tube)
@@ -170,16 +180,33 @@ void tkd__tube_serve_later(struct tkd_engine *engine, struct tube *tube)
         link_append(&engine->unserved, &tube->unserved);
 }
 
+/* Return the client that waits longest for any tube that was marked, or NULL.
+ * Tubes that need no service leave the list. */
+static struct tkd_client *next_to_serve(struct tkd_engine *engine)
+{
+    struct tkd_client *found = NULL;
+    struct link *next;
+    for (struct link *link = engine->unserved.next; link != &engine->unserved;
+         link = next) {
+        next = link->next;
+        struct tkd_client *client =
+            first_waiting(TKW_CONTAINER(link, struct tube, unserved));
+        if (client == NULL)
+            link_remove(link);
+        else if (found == NULL || client->wait_number < found->wait_number)
+            found = client;
+    }
+    return found;
+}
+
 size_t tkd__serve_later(struct tkd_engine *engine, size_t most)
 {
     size_t done = 0;
-    while (done < most && !link_is_alone(&engine->unserved)) {
-        struct tube *tube =
-            TKW_CONTAINER(engine->unserved.next, struct tube, unserved);
-        if (serve_one(engine, tube))
-            done++;
-        else
-            link_remove(&tube->unserved);
+    while (done < most) {
+        struct tkd_client *client = next_to_serve(engine);
+        if (client == NULL || !serve(client))
+            break;
+        done++;
     }
     return done;
 }

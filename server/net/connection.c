@@ -141,8 +141,6 @@ static size_t receive(struct connection *connection)
         return tkd_session_receive(session, bytes, (size_t)size);
     if (size < 0 && errno == EAGAIN)
         return 0;
-    if (size < 0)
-        tkd_session_cut(session);
     tkd_session_end(session);
     return 0;
 }

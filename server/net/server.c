@@ -103,7 +103,11 @@ void tkd__server_adjust(struct tkd_server *server)
 
 static void on_patience(uv_timer_t *timer)
 {
-    uv_stop(timer->loop);
+    struct tkd_server *server = timer->data;
+    tkd_log_write(server->config.log, TKD_LOG_SERVER,
+                  "event=cut-off connections=%" PRIu32,
+                  server->connection_count);
+    uv_stop(&server->loop);
 }
 
 static void stop(struct tkd_server *server, int number)
@@ -193,6 +197,7 @@ static int start(struct tkd_server *server)
     uv_timer_init(&server->loop, &server->patience);
     server->check.data = server;
     server->pause.data = server;
+    server->patience.data = server;
     uv_check_start(&server->check, on_check);
     int error = uv_poll_init(&server->loop, &server->timer,
                              server->config.clock->timer);
