@@ -144,8 +144,8 @@ void tkd_client_give_up(struct tkd_client *client)
     tkd__reply_add(client, TKD_REPLY_TIMED_OUT);
 }
 
-/* Return the client that waits longest for a tube, if the tube has a job for it,
- * or NULL. */
+/* Return the client that waits longest for a tube, or NULL if the tube has no
+ * job for it. */
 static struct tkd_client *first_waiting(const struct tube *tube)
 {
     if (link_is_alone(&tube->waiting) || first_ready(tube) == NULL)

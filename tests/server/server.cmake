@@ -26,3 +26,15 @@ add_test(NAME server_protocol_fuzz
 if(TARGET tickwheeld)
   include(server/net/net.cmake)
 endif()
+
+# Random scripts, played to the server and to Debian's beanstalkd.  The long run
+# is ./check server-differential.
+find_program(BEANSTALKD beanstalkd)
+set(differential ${CMAKE_CURRENT_SOURCE_DIR}/server/differential)
+if(TARGET tickwheeld AND BEANSTALKD AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_test(NAME server_differential_tools
+    COMMAND python3 ${differential}/differential_test.py)
+  add_test(NAME server_differential COMMAND python3
+    ${differential}/differential.py --ours $<TARGET_FILE:tickwheeld>
+    --theirs ${BEANSTALKD} --commands 20000 --seed 1)
+endif()

@@ -83,6 +83,13 @@ class Server:
                 break
         self.lines.put(None)
 
+    def rest(self):
+        """Return the lines up to the end of the log."""
+        lines = []
+        while (line := self.lines.get(timeout=LIMIT)) is not None:
+            lines.append(line)
+        return lines
+
     def wait_for(self, text):
         """Return the next line of the log that contains `text`."""
         seen = []
@@ -153,7 +160,11 @@ class Client:
         self.socket.settimeout(LIMIT)
         for option, value in options.items():
             self.socket.setsockopt(socket.SOL_SOCKET, getattr(socket, option), value)
-        self.socket.connect(address)
+        try:
+            self.socket.connect(address)
+        except OSError:
+            self.socket.close()
+            raise
         self.file = self.socket.makefile("rb")
 
     def send(self, data):
@@ -188,6 +199,21 @@ class Client:
         another connection in its own time."""
         while int(self.stats()[name]) != value:
             pass
+
+    def wait_until_it_rests(self, name):
+        """Ask until a statistic has not changed for a while."""
+        values = [self.stats()[name]]
+        while values.count(values[-1]) < 50:
+            values = values[-49:] + [self.stats()[name]]
+        return int(values[-1])
+
+    def is_cut_off(self):
+        """Return whether the server has closed the connection: it executes no
+        command."""
+        try:
+            return self.ask("use a") is None
+        except ConnectionError:
+            return True
 
     def finish(self):
         """Send the end of the connection, and keep reading."""

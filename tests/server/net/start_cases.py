@@ -194,15 +194,40 @@ class Signals(Folder):
             self.assertGreaterEqual(count, 1)
             self.assertEqual(server.wait(), 0)
 
+    def fill(self, client, other):
+        """Have the server keep replies that the client does not read."""
+        client.put(b"x" * 60000)
+        client.send(b"peek 1\r\n" * 300)
+        self.assertLess(other.wait_until_it_rests("cmd-peek"), 300)
+
+    def test_nothing_is_executed_after_term(self):
+        with Server() as server, Client(server, SO_RCVBUF=4096) as full, \
+                Client(server) as other:
+            self.fill(full, other)
+            server.signal(signal.SIGTERM)
+            server.wait_for("event=stop")
+            self.assertIsNone(server.process.poll())
+            self.assertTrue(other.is_cut_off())
+            with self.assertRaises(ConnectionError):
+                Client(server)
+
+    def test_peer_that_does_not_read_is_cut_off_after_term(self):
+        with Server() as server, Client(server, SO_RCVBUF=4096) as full, \
+                Client(server) as other:
+            self.fill(full, other)
+            server.signal(signal.SIGTERM)
+            server.wait_for("event=cut-off connections=1")
+            self.assertEqual(server.wait(), 0)
+
     def test_second_term_ends_at_once(self):
-        with Server("-VV") as server, Client(server, SO_RCVBUF=4096) as client:
-            client.put(b"x" * 60000)
-            client.send(b"peek 1\r\n" * 100)
-            server.wait_for("verb=peek")
+        with Server() as server, Client(server, SO_RCVBUF=4096) as full, \
+                Client(server) as other:
+            self.fill(full, other)
             server.signal(signal.SIGTERM)
             server.wait_for("event=stop")
             server.signal(signal.SIGTERM)
             self.assertEqual(server.wait(), 0)
+            self.assertEqual(server.rest(), [])
 
     def test_usr1_refuses_new_jobs_only(self):
         with Server() as server, Client(server) as client:
