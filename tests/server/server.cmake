@@ -22,6 +22,12 @@ file(GLOB protocol_corpus CONFIGURE_DEPENDS server/protocol/corpus/*)
 add_test(NAME server_protocol_fuzz
   COMMAND server_protocol_fuzz ${protocol_corpus})
 
+add_server_part(engine tkd_engine)
+
+add_executable(server_model server/engine/model_main.c)
+target_link_libraries(server_model PRIVATE server_engine_support tickwheel_flags)
+math(EXPR server_ops "${TICKWHEEL_MODEL_OPS} / 4")
+add_test(NAME server_model COMMAND server_model --ops ${server_ops})
 
 if(TARGET tickwheeld)
   include(server/net/net.cmake)
