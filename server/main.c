@@ -18,6 +18,7 @@
 #include <tickwheel/version.h>
 #include <unistd.h>
 
+#include "durable.h"
 #include "options.h"
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
@@ -34,6 +35,7 @@ struct daemon {
     uint32_t connections_max;
     struct tkd_clock clock;
     struct tkd_process process;
+    struct tkd_durable durable; /* -b; has the store then */
     struct tkd_store *store;
     struct tkd_engine *engine;
     struct tkd_server *server;
@@ -142,8 +144,12 @@ static bool open_engine(struct daemon *daemon)
         .memory_max = daemon->options.memory_max,
         .hash_seed = random[1],
         .body_max = daemon->options.body_max,
+        .window_jobs = daemon->options.window_jobs,
     };
+    memcpy(config.boot, daemon->durable.boot, sizeof config.boot);
     int error = tkd_engine_open(&daemon->engine, &config);
+    if (error != 0 && daemon->store->failure != NULL)
+        return complain(daemon->store->failure);
     return error == 0 || complain_about("cannot start", -error);
 }
 
@@ -157,11 +163,36 @@ static bool open_server(struct daemon *daemon)
         .log = &daemon->log,
         .listeners = daemon->listeners,
         .listener_count = daemon->listener_count,
+        .has_wake_fd = daemon->durable.wake_fd >= 0,
+        .wake_fd = daemon->durable.wake_fd,
         .body_max = daemon->options.body_max,
         .connections_max = daemon->connections_max,
     };
     int error = tkd_server_open(&daemon->server, &config);
     return error == 0 || complain_about("cannot start", -error);
+}
+
+static bool open_store(struct daemon *daemon)
+{
+    const struct tkd_options *options = &daemon->options;
+    char fault[TKD_DURABLE_FAULT_MAX];
+    if (options->directory == NULL) {
+        daemon->store = tkd_memory_open(&allocator);
+        return daemon->store != NULL || complain_about("cannot start", ENOMEM);
+    }
+    struct tkd_durable_config config = {
+        .allocator = &allocator,
+        .directory = options->directory,
+        .sync_ms = options->sync_ms,
+        .disk_reserve = options->disk_reserve,
+        .max_jump_s = options->max_jump_s,
+        .accepts_time = options->accepts_time,
+        .is_strict = options->is_strict,
+    };
+    if (!tkd_durable_open(&daemon->durable, &config, &daemon->clock, fault))
+        return complain(fault);
+    daemon->store = daemon->durable.store;
+    return true;
 }
 
 static bool open_parts(struct daemon *daemon)
@@ -171,17 +202,16 @@ static bool open_parts(struct daemon *daemon)
     int error = tkd_clock_open(&daemon->clock);
     if (error != 0)
         return complain_about("cannot open a timer", -error);
-    daemon->store = tkd_memory_open(&allocator);
-    if (daemon->store == NULL)
-        return complain_about("cannot start", ENOMEM);
-    return open_engine(daemon) && open_server(daemon);
+    return open_store(daemon) && open_engine(daemon) && open_server(daemon);
 }
 
 static void close_parts(struct daemon *daemon)
 {
     tkd_server_close(daemon->server);
     tkd_engine_close(daemon->engine);
-    tkd_store_close(daemon->store);
+    if (daemon->options.directory == NULL)
+        tkd_store_close(daemon->store);
+    tkd_durable_close(&daemon->durable);
     if (daemon->clock.timer >= 0)
         tkd_clock_close(&daemon->clock);
     for (size_t i = 0; i < daemon->listener_count; i++)
@@ -209,7 +239,9 @@ static void log_start(const struct daemon *daemon)
     tkd_log_write(&daemon->log, TKD_LOG_SERVER,
                   "event=start version=%s address=%s connections-max=%u "
                   "store=\"%s\"",
-                  TKW_VERSION, addresses, daemon->connections_max, STORE_NOTE);
+                  TKW_VERSION, addresses, daemon->connections_max,
+                  daemon->options.directory != NULL ? daemon->options.directory
+                                                    : STORE_NOTE);
 }
 
 static bool serve(struct daemon *daemon)
@@ -220,8 +252,9 @@ static bool serve(struct daemon *daemon)
         return false;
     log_start(daemon);
     if (tkd_server_run(daemon->server) != 0)
-        return complain("the store has failed; what was acknowledged is "
-                        "stored: repair the disk, and start again");
+        return complain(daemon->store->failure != NULL
+                            ? daemon->store->failure
+                            : "the store has failed");
     return true;
 }
 
@@ -244,11 +277,21 @@ static int run(const struct tkd_options *options)
                          ? (enum tkd_log_level)options->verbosity
                          : TKD_LOG_COMMANDS,
         .clock.timer = -1,
+        .durable.wake_fd = -1,
     };
     bool is_done = serve(&daemon);
     block_signals();
     close_parts(&daemon);
     return is_done ? 0 : STATUS_FAILED;
+}
+
+static int check(const char *directory)
+{
+    char report[TKD_DURABLE_FAULT_MAX];
+    bool is_sound = tkd_durable_check(directory, report);
+    fprintf(is_sound ? stdout : stderr, "%s%s\n",
+            is_sound ? "" : "tickwheeld: ", report);
+    return is_sound ? 0 : STATUS_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -265,6 +308,8 @@ int main(int argc, char **argv)
     case TKD_REQUEST_BAD:
         complain(fault);
         return STATUS_USAGE;
+    case TKD_REQUEST_CHECK:
+        return check(options.directory);
     case TKD_REQUEST_SERVE:
         return run(&options);
     }

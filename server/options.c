@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 
 #include "options.h"
+#include "durable.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,29 +17,42 @@ const char tkd_options_help[] =
     "\n"
     "A server for delayed jobs.  It speaks the protocol of beanstalkd.\n"
     "\n"
-    "  -l, --listen ADDRESS       listen here (127.0.0.1); an address, a name "
-    "or\n"
-    "                             unix:PATH; may be repeated\n"
+    "  -l, --listen ADDRESS       listen here (127.0.0.1) or at unix:PATH; "
+    "many\n"
     "  -p, --port PORT            port of TCP (11300); 0: any free port\n"
     "  -z, --max-job-size BYTES   longest body of a job (65535); at most 2^30\n"
     "      --memory BYTES         refuse puts when jobs need more; K, M, G: "
     "1G\n"
     "      --max-connections N    more have to wait (as the system allows)\n"
     "  -u, --user USER            become this user when the sockets are open\n"
-    "  -b, --dir DIR              keep jobs on disk: not in this version\n"
-    "  -f, --sync-ms MS           with -b: sync every MS milliseconds\n"
-    "  -F, --no-sync              with -b: never sync\n"
+    "  -b, --dir DIR              keep jobs here; replies wait for the disk\n"
+    "  -f, --sync-ms MS           sync within MS milliseconds instead\n"
+    "  -F, --no-sync              leave that to the system\n"
+    "      --window-jobs N        delayed jobs in memory (1000000)\n"
+    "      --disk-reserve BYTES   refuse puts when less is free (256M)\n"
+    "      --max-jump SECONDS     refuse a store whose time differs by more "
+    "(604800)\n"
+    "      --accept-time          start although the time differs\n"
+    "      --strict               with -f or -F: refuse any gap in the log\n"
+    "      --check DIR            verify a store, and end\n"
     "  -V, --verbose              log connections; -VV: commands, too\n"
-    "  -v, --version              print the version\n"
-    "  -h, --help                 print this help\n"
+    "  -v, -h, --version, --help  print the version; print this\n"
     "\n"
-    "The options -s BYTES, -c and -n of beanstalkd are accepted and ignored.\n"
-    "Sockets of systemd (LISTEN_FDS) replace -l and -p.  Signals: TERM and "
-    "INT\n"
-    "end the server, USR1 makes it refuse new jobs.\n";
+    "Sockets of systemd (LISTEN_FDS) replace -l and -p.  -s, -c and -n are "
+    "ignored.\n"
+    "Signals: TERM and INT end the server, USR1 makes it refuse new jobs.\n";
 
 /* Options without a letter. */
-enum { MEMORY = 256, CONNECTIONS };
+enum {
+    MEMORY = 256,
+    CONNECTIONS,
+    WINDOW_JOBS,
+    DISK_RESERVE,
+    MAX_JUMP,
+    ACCEPT_TIME,
+    STRICT,
+    CHECK,
+};
 
 static const char letters[] = "+:b:f:Fl:p:u:z:Vvhs:cn";
 
@@ -55,6 +69,12 @@ static const struct option names[] = {
     {"help", no_argument, NULL, 'h'},
     {"memory", required_argument, NULL, MEMORY},
     {"max-connections", required_argument, NULL, CONNECTIONS},
+    {"window-jobs", required_argument, NULL, WINDOW_JOBS},
+    {"disk-reserve", required_argument, NULL, DISK_RESERVE},
+    {"max-jump", required_argument, NULL, MAX_JUMP},
+    {"accept-time", no_argument, NULL, ACCEPT_TIME},
+    {"strict", no_argument, NULL, STRICT},
+    {"check", required_argument, NULL, CHECK},
     {NULL, 0, NULL, 0},
 };
 
@@ -147,10 +167,19 @@ static bool read_value(struct tkd_options *options, int option,
     uint64_t number = 0;
     bool is_good = true;
     switch (option) {
-    case 'b':
-        return fail(fault, "-b: this version keeps jobs in memory only");
     case 'f':
-        return read_number("-f", text, 0, UINT32_MAX, &number, fault);
+        is_good = read_number("-f", text, 0, UINT32_MAX, &number, fault);
+        options->sync_ms = (int64_t)number;
+        return is_good;
+    case WINDOW_JOBS:
+        return read_number("--window-jobs", text, 1, UINT32_MAX,
+                           &options->window_jobs, fault);
+    case MAX_JUMP:
+        return read_number("--max-jump", text, 0, UINT32_MAX,
+                           &options->max_jump_s, fault);
+    case DISK_RESERVE:
+        return read_bytes("--disk-reserve", text, &options->disk_reserve,
+                          fault);
     case 's':
         return read_number("-s", text, 0, UINT64_MAX, &number, fault);
     case 'l':
@@ -175,6 +204,33 @@ static bool read_value(struct tkd_options *options, int option,
     default:
         return read_bytes("--memory", text, &options->memory_max, fault);
     }
+}
+
+/* Read -b or --check. */
+static bool read_directory(struct tkd_options *options, int option,
+                           const char *text, enum tkd_request *request,
+                           char fault[TKD_OPTIONS_FAULT_MAX])
+{
+    if (*text == '\0')
+        return fail(fault, "%s: the name is empty; give a directory",
+                    option == 'b' ? "-b" : "--check");
+    options->directory = text;
+    if (option == CHECK)
+        *request = TKD_REQUEST_CHECK;
+    return true;
+}
+
+/* Take an option without a value. */
+static void take_flag(struct tkd_options *options, int option)
+{
+    if (option == 'V')
+        options->verbosity++;
+    else if (option == 'F')
+        options->sync_ms = -1;
+    else if (option == ACCEPT_TIME)
+        options->accepts_time = true;
+    else if (option == STRICT)
+        options->is_strict = true;
 }
 
 /* getopt has found a fault in an argument. */
@@ -204,9 +260,14 @@ static bool read_all(struct tkd_options *options, enum tkd_request *request,
         }
         if (option == '?' || option == ':')
             return refuse(option, argv, fault);
-        if (option == 'V')
-            options->verbosity++;
-        else if (optarg != NULL && !read_value(options, option, optarg, fault))
+        bool is_good = true;
+        if (optarg == NULL)
+            take_flag(options, option);
+        else if (option == 'b' || option == CHECK)
+            is_good = read_directory(options, option, optarg, request, fault);
+        else
+            is_good = read_value(options, option, optarg, fault);
+        if (!is_good)
             return false;
     }
     if (optind < argc)
@@ -223,6 +284,8 @@ enum tkd_request tkd_options_read(struct tkd_options *options, int argc,
     *options = (struct tkd_options){
         .port = TKD_PORT_DEFAULT,
         .body_max = TKD_BODY_MAX_DEFAULT,
+        .disk_reserve = TKD_DISK_RESERVE_DEFAULT,
+        .max_jump_s = TKD_MAX_JUMP_DEFAULT,
     };
     if (!read_all(options, &request, argc, argv, fault))
         return TKD_REQUEST_BAD;

@@ -25,6 +25,13 @@ struct tkd_options {
     const char *user;                      /* -u, or NULL */
     uint32_t body_max;                     /* -z */
     uint64_t memory_max;                   /* --memory; 0: no limit */
+    const char *directory;                 /* -b or --check, or NULL */
+    int64_t sync_ms;                       /* -f; -F: -1 */
+    uint64_t window_jobs;                  /* --window-jobs; 0: the default */
+    uint64_t disk_reserve;                 /* --disk-reserve */
+    uint64_t max_jump_s;                   /* --max-jump */
+    bool accepts_time;                     /* --accept-time */
+    bool is_strict;                        /* --strict */
     uint32_t connections_max;              /* --max-connections; 0: as many as
                                               the system allows */
     unsigned verbosity;                    /* -V: how often */
@@ -34,7 +41,8 @@ enum tkd_request {
     TKD_REQUEST_SERVE,
     TKD_REQUEST_HELP,
     TKD_REQUEST_VERSION,
-    TKD_REQUEST_BAD, /* the message is in `fault` */
+    TKD_REQUEST_CHECK, /* verify the store in `directory` */
+    TKD_REQUEST_BAD,   /* the message is in `fault` */
 };
 
 /* Read a command line. */

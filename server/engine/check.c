@@ -113,8 +113,8 @@ static bool buried_are_sound(const struct tkd_engine *engine,
 static bool tube_is_sound(const struct tkd_engine *engine,
                           const struct tube *tube)
 {
-    bool is_served = tube_is_paused(tube) || tube->ready.count == 0 ||
-                     link_is_alone(&tube->waiting) ||
+    bool is_served = engine->window.is_opening || tube_is_paused(tube) ||
+                     tube->ready.count == 0 || link_is_alone(&tube->waiting) ||
                      !link_is_alone(&tube->unserved);
     return is_served && tube->in.ready == tube->ready.count &&
            tube->in.delayed <= tube->delayed.heap.count &&
@@ -125,7 +125,7 @@ static bool tube_is_sound(const struct tkd_engine *engine,
 static bool tubes_are_sound(const struct tkd_engine *engine)
 {
     struct job_counts sum = {0};
-    uint32_t seen = 0;
+    uint32_t seen = 0, far = 0;
     const struct link *head = &engine->all_tubes;
     for (struct link *link = head->next; link != head; link = link->next) {
         const struct tube *tube = TKW_CONTAINER(link, struct tube, all);
@@ -137,9 +137,11 @@ static bool tubes_are_sound(const struct tkd_engine *engine)
         sum.reserved += tube->in.reserved;
         sum.delayed += tube->in.delayed;
         sum.buried += tube->in.buried;
+        far += tube->far;
         seen++;
     }
-    return seen == engine->tube_count && are_equal(&sum, &engine->jobs_in);
+    return seen == engine->tube_count && far == engine->far &&
+           are_equal(&sum, &engine->jobs_in);
 }
 
 static bool clients_are_sound(const struct tkd_engine *engine)

@@ -88,6 +88,7 @@ bool tkd_engine_advance(struct tkd_engine *engine, uint64_t now_ns,
 {
     if (now_ns > engine->now_ns)
         engine->now_ns = now_ns;
+    tkd__window_run(engine);
     size_t left = budget / 2 + tkd__chores_run(engine, budget - budget / 2);
     tkw_pool_advance_some(engine->pool, engine->now_ns / TKD_TICK_NS, budget);
     handle_due(engine, left);
@@ -96,11 +97,13 @@ bool tkd_engine_advance(struct tkd_engine *engine, uint64_t now_ns,
 
 uint64_t tkd_engine_next(const struct tkd_engine *engine)
 {
-    if (!link_is_alone(&engine->chores) || !link_is_alone(&engine->unserved))
+    bool has_chores =
+        !link_is_alone(&engine->chores) && !tkd_engine_is_behind(engine);
+    if (has_chores || !link_is_alone(&engine->unserved))
         return engine->now_ns;
     tkw_tick next = tkw_pool_next(engine->pool);
-    if (next > TKD_NEVER / TKD_TICK_NS)
-        return TKD_NEVER;
-    uint64_t next_ns = next * TKD_TICK_NS;
+    uint64_t next_ns = tkd__window_next(engine);
+    if (next <= TKD_NEVER / TKD_TICK_NS && next * TKD_TICK_NS < next_ns)
+        next_ns = next * TKD_TICK_NS;
     return next_ns > engine->now_ns ? next_ns : engine->now_ns;
 }

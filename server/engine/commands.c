@@ -15,7 +15,7 @@ bool tkd__prepare(struct tkd_client *client)
 {
     struct tkd_engine *engine = client->engine;
     if (tkd__reply_reserve(client) && tkw_pool_reserve(engine->pool, 2) == 0 &&
-        tkd_store_reserve(engine->store, 1))
+        tkd__reserve_write(engine))
         return true;
     tkd__reply_add(client, TKD_REPLY_OUT_OF_MEMORY);
     return false;
@@ -34,14 +34,21 @@ void tkd__mark_worker(struct tkd_client *client)
     client->is_worker = true;
 }
 
-static void peek_in_tube(struct tkd_client *client, enum tkd_verb verb)
+void tkd__peek_in_tube(struct tkd_client *client)
 {
+    enum tkd_verb verb = client->verb;
     struct tkd_engine *engine = client->engine;
     struct tube *tube = client->used;
     struct job *job = NULL;
     if (verb == TKD_PEEK_DELAYED)
         job = tkd__soonest_first(engine, tube);
-    else if (verb == TKD_PEEK_READY && tube->ready.count > 0)
+    if (verb != TKD_PEEK_BURIED &&
+        (engine->window.is_opening ||
+         (verb == TKD_PEEK_DELAYED && tkd__needs_far(client, job)))) {
+        tkd__far_wait(client);
+        return;
+    }
+    if (verb == TKD_PEEK_READY && tube->ready.count > 0)
         job = heap_first(&engine->jobs, &tube->ready);
     else if (verb == TKD_PEEK_BURIED && tube->buried_first != NO_JOB)
         job = tkd__job_at(&engine->jobs, tube->buried_first);
@@ -138,7 +145,7 @@ static void execute(struct tkd_client *client,
     case TKD_PEEK_READY:
     case TKD_PEEK_DELAYED:
     case TKD_PEEK_BURIED:
-        peek_in_tube(client, command->verb);
+        tkd__peek_in_tube(client);
         break;
     case TKD_RESERVE:
     case TKD_RESERVE_WITH_TIMEOUT:
@@ -209,6 +216,7 @@ void tkd_client_command(struct tkd_client *client,
     }
     client->verb = command->verb;
     client->delay_ns = command->delay_ns;
+    client->cursor = (struct tkd_position){0};
     if (!names_a_job(command->verb)) {
         execute(client, command);
         return;

@@ -81,6 +81,15 @@ struct tkd_client;
 /* The tubes that one client may watch.  More get OUT_OF_MEMORY. */
 enum { TKD_WATCH_MAX = 16384 };
 
+/* Delayed jobs in memory if the configuration does not say. */
+#define TKD_WINDOW_JOBS_DEFAULT UINT64_C(1000000)
+
+/* Bytes of changes that wait for the store, about. */
+#define TKD_BATCH_MAX (UINT64_C(32) << 20)
+
+/* Bytes that identify a boot of the machine and its clock. */
+enum { TKD_BOOT_SIZE = 24 };
+
 /* Jobs, kicks and so on that one step of an engine handles at most. */
 enum { TKD_STEP = 1000 };
 
@@ -101,13 +110,23 @@ struct tkd_engine_config {
     const struct tkw_allocator *allocator; /* NULL: malloc and free */
     struct tkd_store *store;               /* must outlive the engine */
     uint64_t now_ns;                       /* the current server time */
-    uint64_t next_id;                      /* of the next job; 0 means 1 */
-    uint64_t memory_max; /* put refuses above this; 0: no limit */
-    uint64_t hash_seed;  /* any number that clients cannot know */
-    uint32_t body_max;   /* 0: TKD_BODY_MAX_DEFAULT */
+    uint64_t next_id; /* of the next job; 0 means 1; a store that has given ids
+                         out knows better */
+    uint64_t window_jobs;              /* delayed jobs in memory, about; 0:
+                             TKD_WINDOW_JOBS_DEFAULT */
+    unsigned char boot[TKD_BOOT_SIZE]; /* stored with the time */
+    uint64_t memory_max;               /* put refuses above this; 0: no limit */
+    uint64_t hash_seed;                /* any number that clients cannot know */
+    uint32_t body_max;                 /* 0: TKD_BODY_MAX_DEFAULT */
 };
 
-/* Open an engine.  Returns 0 and stores it in `*engine`, or returns -ENOMEM. */
+/* Read the time that the last engine has stored.  The store must not have an
+ * engine yet.  Returns false if there is none. */
+bool tkd_engine_stored_time(struct tkd_store *store, uint64_t *time_ns,
+                            unsigned char boot[TKD_BOOT_SIZE]);
+
+/* Open an engine.  Returns 0 and stores it in `*engine`, or returns -ENOMEM, or
+ * -EBADMSG if the store is damaged: see `failure` of the store. */
 int tkd_engine_open(struct tkd_engine **engine,
                     const struct tkd_engine_config *config);
 
@@ -130,6 +149,11 @@ uint64_t tkd_engine_next(const struct tkd_engine *engine);
  * false if the store has failed: then no reply that waits for a change will
  * ever come. */
 bool tkd_engine_sync(struct tkd_engine *engine);
+
+/* Return whether the changes that wait for the store need more than
+ * TKD_BATCH_MAX bytes.  Then the caller executes no more commands until the
+ * store has taken them: see tkd_engine_sync(). */
+bool tkd_engine_is_behind(const struct tkd_engine *engine);
 
 /* From now on refuse every put with DRAINING. */
 void tkd_engine_drain(struct tkd_engine *engine);

@@ -8,13 +8,13 @@
  */
 #include "private.h"
 
-enum { ID_IS_PLACEHOLDER = 1 };
+enum { IS_PLACEHOLDER = 1 };
 
-/* The token of a question.  A token of a body is the address of a client, which
- * is even. */
-static uint64_t token_of(uint64_t id)
+/* The token of a question: its number.  A token of a body is the address of a
+ * client, which is even. */
+static uint64_t token_of(uint64_t number)
 {
-    return id << 1 | ID_IS_PLACEHOLDER;
+    return number << 1 | IS_PLACEHOLDER;
 }
 
 /* Ask the store for a job.  Returns its placeholder, or NULL if there is no
@@ -25,7 +25,8 @@ static struct job *ask(struct tkd_engine *engine, uint64_t id)
     if (job == NULL)
         return NULL;
     job->state = STATE_ASKED;
-    struct tkd_question question = {.token = token_of(id), .id = id};
+    job->question = ++engine->questions;
+    struct tkd_question question = {.token = token_of(job->question), .id = id};
     if (tkd_store_ask(engine->store, &question))
         return job;
     tkd__job_free(engine, job);
@@ -37,7 +38,7 @@ bool tkd__fetch(struct tkd_client *client, struct job **found)
     struct tkd_engine *engine = client->engine;
     struct job *job = tkd__job_find(&engine->jobs, client->id);
     if (job == NULL && !engine->store->is_volatile && client->id > 0 &&
-        client->id < engine->first_id) {
+        client->id < engine->next_id) {
         job = ask(engine, client->id);
         if (job == NULL) {
             tkd__reply_add(client, TKD_REPLY_OUT_OF_MEMORY);
@@ -52,22 +53,34 @@ bool tkd__fetch(struct tkd_client *client, struct job **found)
     return false;
 }
 
-/* Give a placeholder the fields of a record.  Returns false and changes nothing
- * if there is no memory. */
+bool tkd__damaged(struct tkd_engine *engine)
+{
+    engine->has_failed = true;
+    if (engine->store->failure == NULL)
+        engine->store->failure =
+            "the store is damaged: its jobs and tubes do not agree; restore a "
+            "backup";
+    return false;
+}
+
+/* Give a job without fields those of a record, and the reference to its tube.
+ * Returns false and changes nothing if there is no memory. */
 static bool fill(struct tkd_engine *engine, struct job *job,
                  const struct record *record)
 {
-    struct tube *tube =
-        tkd__tube_take(engine, record->tube, record->tube_length);
-    if (tube == NULL)
-        return false;
-    job->tube = tube;
+    struct tube *tube = tkd__tube_numbered(engine, record->tube);
+    if (tube == NULL || (!record->is_buried && tube->far == 0))
+        return tkd__damaged(engine);
     if (!tkd__tube_reserve(engine, tube) ||
-        tkw_pool_reserve(engine->pool, 1) != 0) {
-        job->tube = NULL;
-        tkd__tube_release(engine, tube);
+        tkw_pool_reserve(engine->pool, 1) != 0)
         return false;
+    if (record->is_buried) {
+        tube_hold(tube);
+    } else {
+        tube->far--; /* the reference of the far job */
+        engine->far--;
     }
+    job->tube = tube;
     job->created_ns = record->created_ns;
     job->home_ns = record->home_ns;
     job->delay_ns = record->delay_ns;
@@ -98,6 +111,25 @@ static void file(struct tkd_engine *engine, struct job *job,
         tkd__job_enter_delayed(engine, job, record->due_ns);
     else
         tkd__job_enter_ready(engine, job);
+}
+
+bool tkd__file_item(struct tkd_engine *engine, const struct tkd_item *item)
+{
+    struct record record;
+    if (tkd__job_find(&engine->jobs, item->id) != NULL)
+        return true;
+    if (!tkd__record_decode(&record, item->record, item->record_size))
+        return tkd__damaged(engine);
+    struct job *job = tkd__job_new(engine, item->id);
+    if (job == NULL)
+        return false;
+    if (!fill(engine, job, &record)) {
+        tkd__job_free(engine, job);
+        return false;
+    }
+    file(engine, job, &record);
+    tkd__tube_serve(engine, job->tube);
+    return true;
 }
 
 /* Turn a placeholder into the job that the store has found.  Returns the reply
@@ -134,42 +166,74 @@ static void run_askers(struct link *askers, struct job *job,
     }
 }
 
-static void answer_job(struct tkd_engine *engine, struct tkd_answer *answer)
+/* Move the clients that wait for a job to another list. */
+static void take_askers(struct job *job, struct link *askers)
 {
-    struct job *job = tkd__job_find(&engine->jobs, answer->id);
-    struct link askers;
-    link_init(&askers);
+    link_init(askers);
     while (!link_is_alone(&job->askers)) {
         struct link *link = job->askers.next;
         link_remove(link);
-        link_append(&askers, link);
+        link_append(askers, link);
     }
+}
+
+/* Free a placeholder, and give its commands a reply, or if `kind` is
+ * TKD_REPLY_FOUND, run them without a job. */
+static void dismiss(struct tkd_engine *engine, struct job *job,
+                    enum tkd_reply_kind kind)
+{
+    struct link askers;
+    take_askers(job, &askers);
+    tkd__job_free(engine, job);
+    run_askers(&askers, NULL, kind);
+}
+
+void tkd__askers_dismiss(struct tkd_engine *engine, uint64_t id)
+{
+    struct job *job = tkd__job_find(&engine->jobs, id);
+    if (job != NULL)
+        dismiss(engine, job, TKD_REPLY_FOUND);
+}
+
+/* A put may have made the job meanwhile: then the answer comes too late. */
+static void answer_job(struct tkd_engine *engine, struct tkd_answer *answer)
+{
+    struct job *job = tkd__job_find(&engine->jobs, answer->id);
+    if (job == NULL || job->state != STATE_ASKED ||
+        token_of(job->question) != answer->token)
+        return;
     enum tkd_reply_kind kind = TKD_REPLY_FOUND;
     if (answer->is_found)
         kind = complete(engine, job, answer);
     if (!answer->is_found || kind != TKD_REPLY_FOUND) {
-        tkd__job_free(engine, job);
-        job = NULL;
+        dismiss(engine, job, kind);
+        return;
     }
-    struct tube *tube = job == NULL ? NULL : job->tube;
-    if (tube != NULL)
-        tube_hold(tube);
-    run_askers(&askers, job, kind);
-    if (tube != NULL) {
-        tkd__tube_serve(engine, tube);
-        tkd__tube_release(engine, tube);
-    }
+    /* If no command changes the job, it settles as it came. */
+    if (tkd__reserve_write(engine))
+        tkd__change_add(engine, job);
+    struct tube *tube = job->tube;
+    struct link askers;
+    tube_hold(tube);
+    take_askers(job, &askers);
+    run_askers(&askers, job, TKD_REPLY_FOUND);
+    tkd__tube_serve(engine, tube);
+    tkd__tube_release(engine, tube);
 }
 
 void tkd__fetch_answer(struct tkd_engine *engine, struct tkd_answer *answer)
 {
-    if ((answer->token & ID_IS_PLACEHOLDER) != 0) {
+    if ((answer->token & IS_PLACEHOLDER) != 0) {
         answer_job(engine, answer);
+    } else if (tkd__is_ahead(answer)) {
+        tkd__ahead_answer(engine, answer);
     } else {
         struct tkd_client *client =
             (struct tkd_client *)(uintptr_t)answer->token;
         client->is_asking = false;
-        if (client->wait == WAIT_BODY) {
+        if (client->wait == WAIT_CLOSE) {
+            tkd__client_wind_up(client, TKD_STEP);
+        } else if (client->wait == WAIT_BODY) {
             client->wait = WAIT_NONE;
             tkd__reply_complete(client, answer->body);
             answer->body = NULL;

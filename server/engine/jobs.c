@@ -211,10 +211,7 @@ void tkd__job_free(struct tkd_engine *engine, struct job *job)
     while (*at != job->number)
         at = &tkd__job_at(jobs, *at)->chain;
     *at = job->chain;
-    if (job->body != NULL)
-        engine->memory -= job->body->size;
-    tkd_body_release(&engine->allocator, job->body);
-    job->body = NULL;
+    tkd__job_drop_body(engine, job);
     job->id = 0;
     job->chain = jobs->free;
     jobs->free = job->number;

@@ -21,8 +21,11 @@ static struct job *next_job(struct tkd_client *client)
 {
     struct tkd_engine *engine = client->engine;
     struct tube *tube = client->used;
-    if (!client->kicks_buried)
-        return tkd__soonest_first(engine, tube);
+    if (!client->kicks_buried) {
+        struct job *job = tkd__soonest_first(engine, tube);
+        client->wants_far = tkd__needs_far(client, job);
+        return job;
+    }
     if (tube->buried_first == NO_JOB)
         return NULL;
     return tkd__job_at(&engine->jobs, tube->buried_first);
@@ -36,7 +39,7 @@ static size_t step(struct tkd_client *client, size_t most)
     size_t done = 0;
     while (done < most && client->done < client->id) {
         struct job *job = next_job(client);
-        if (job == NULL || !tkd_store_reserve(engine->store, 1))
+        if (client->wants_far || job == NULL || !tkd__reserve_write(engine))
             break;
         tkd__kick_job(engine, job);
         client->done++;
@@ -56,21 +59,39 @@ static void finish(struct tkd_client *client)
     answer->batch = client->batch;
 }
 
+/* Take a step of at most `most` jobs.  Returns how many it took. */
+static size_t go_on(struct tkd_client *client, size_t most)
+{
+    size_t done = step(client, most);
+    if (client->wants_far)
+        tkd__far_wait(client);
+    else if (done < most)
+        finish(client);
+    return done;
+}
+
 void tkd__kick(struct tkd_client *client, uint64_t bound)
 {
     struct tkd_engine *engine = client->engine;
     struct tube *tube = client->used;
     client->kicks_buried = tube->in.buried > 0;
-    uint64_t most = client->kicks_buried ? tube->in.buried : tube->in.delayed;
+    uint64_t most = client->kicks_buried
+                        ? tube->in.buried
+                        : (uint64_t)tube->in.delayed + tube->far;
     client->id = bound < most ? bound : most;
     client->done = 0;
     client->batch = 0;
-    if (step(client, TKD_STEP) < TKD_STEP) {
-        finish(client);
-    } else {
-        client->wait = WAIT_KICK;
-        link_append(&engine->chores, &client->chore);
-    }
+    client->wants_far = false;
+    client->wait = WAIT_KICK;
+    link_append(&engine->chores, &client->chore);
+    go_on(client, TKD_STEP);
+}
+
+void tkd__kick_resume(struct tkd_client *client)
+{
+    client->wants_far = false;
+    client->wait = WAIT_KICK;
+    link_append(&client->engine->chores, &client->chore);
 }
 
 /* Give one chore a step.  Returns how many jobs it handled. */
@@ -81,15 +102,13 @@ static size_t run_one(struct tkd_client *client, size_t most)
     link_append(&engine->chores, &client->chore);
     if (client->wait == WAIT_CLOSE)
         return tkd__client_wind_up(client, most);
-    size_t done = step(client, most);
-    if (done < most)
-        finish(client);
-    return done;
+    return go_on(client, most);
 }
 
 size_t tkd__chores_run(struct tkd_engine *engine, size_t budget)
 {
-    while (budget > 0 && !link_is_alone(&engine->chores)) {
+    while (budget > 0 && !link_is_alone(&engine->chores) &&
+           !tkd_engine_is_behind(engine)) {
         struct tkd_client *client =
             TKW_CONTAINER(engine->chores.next, struct tkd_client, chore);
         size_t most = budget < TKD_STEP ? budget : TKD_STEP;

@@ -4,7 +4,8 @@
  * Read in this order: jobs.c (all jobs, by number), heap.c (ready and reserved
  * jobs), soonest.c (delayed jobs of a tube), tubes.c, state.c (the states of a
  * job), reserve.c (workers that wait), replies.c (replies that wait), fetch.c
- * (jobs that are only in the store), commands.c, kick.c, stats.c, clock.c.
+ * (jobs that are only in the store), rows.c, settle.c, window.c and far.c (what
+ * is in memory and what is not), commands.c, kick.c, stats.c, clock.c.
  */
 #ifndef TKD_ENGINE_PRIVATE_H
 #define TKD_ENGINE_PRIVATE_H
@@ -48,6 +49,8 @@ struct job {
     uint32_t pri;
     uint8_t state;
     bool is_chosen;  /* reserved: RESERVED was not delivered yet */
+    bool is_cached;  /* `body` counts in the cache: the store has it, too */
+    bool is_reading; /* the store was asked for the body ahead of time */
     uint64_t due_ns; /* delayed: when it becomes ready; reserved: when its time
                         to run ends; buried: its number in the order */
     struct tube *tube;
@@ -62,7 +65,10 @@ struct job {
     struct tkd_body *body; /* or NULL: only in the store */
     uint64_t batch;        /* the last batch with a change of it */
     uint64_t created_ns;
-    uint64_t home_ns; /* the first due time */
+    union {
+        uint64_t home_ns;  /* the first due time */
+        uint64_t question; /* STATE_ASKED: the number of the question */
+    };
     uint64_t delay_ns;
     uint64_t ttr_ns;
     struct link askers;      /* clients whose commands wait for the store */
@@ -70,6 +76,35 @@ struct job {
     uint32_t size;           /* of the body */
     uint32_t reserves, timeouts, releases, buries, kicks;
 };
+
+/* A change of a job that has not settled.  See settle.c. */
+struct change {
+    uint64_t id;
+    uint64_t batch;
+};
+
+struct changes {
+    struct change *ring;
+    uint32_t first;
+    uint32_t count;
+    uint32_t room; /* a power of two, or 0 */
+};
+
+/* The jobs that are near.  See window.c. */
+struct window {
+    uint64_t end_ns;            /* jobs due before this stay in memory */
+    struct tkd_position loaded; /* jobs due before this are all in memory */
+    uint64_t asked_end_ns;      /* `end_ns` when the store was asked */
+    uint64_t slice_ns;          /* by which the end moves next */
+    size_t slice_jobs;          /* found since it has moved */
+    bool is_asking;             /* a list is being read */
+    bool is_stale; /* the list does not follow `loaded`: ignore it */
+    bool is_turn_of_clients;
+    bool is_opening; /* the time of the start is not reached yet */
+};
+
+/* The bytes of durable bodies that are kept in memory. */
+#define TKD_CACHE_MAX (UINT64_C(32) << 20)
 
 /* All jobs, by number and by id.  See jobs.c. */
 struct jobs {
@@ -125,11 +160,15 @@ struct tube {
     uint64_t pause_end_ns;
     tkw_handle timer; /* of the pause; 0 if none */
     uint64_t hash;
+    struct tube *next_numbered; /* of the same bucket, by number */
+    struct link changed;        /* while the store's row is out of date */
     uint64_t total_jobs, deletes, pauses;
     struct job_counts in;
     uint32_t using_count, watching_count, waiting_count;
-    uint32_t references; /* of clients and jobs */
+    uint32_t references; /* of clients and jobs, far ones included */
+    uint32_t far;        /* delayed jobs that only the store has */
     uint32_t number;     /* for the store */
+    bool is_stored;      /* the store has a row of it */
     uint8_t name_length;
     char name[];
 };
@@ -165,6 +204,7 @@ enum wait {
     WAIT_FETCH,   /* a command whose job is only in the store */
     WAIT_BODY,    /* a reply whose body is only in the store */
     WAIT_KICK,    /* a kick of many jobs */
+    WAIT_LIST,    /* far jobs; or the window is being opened */
     WAIT_CLOSE,   /* the connection is gone; its jobs are being returned */
 };
 
@@ -173,7 +213,7 @@ struct tkd_client {
     void *user;
     struct link all;
     struct link queued; /* in `sendable` or `stalled` of the engine */
-    struct link chore;  /* ... while kicking or closing */
+    struct link chore;  /* in `chores` or `listers` of the engine */
     struct link asking; /* ... of the job that a command waits for */
 
     struct tube *used;
@@ -196,8 +236,9 @@ struct tkd_client {
     enum wait wait;
     bool is_producer;
     bool is_worker;
-    bool is_asking;    /* the store was asked for a body */
-    bool kicks_buried; /* WAIT_KICK: buried jobs, not delayed ones */
+    bool is_asking;    /* the store was asked for a body or a list */
+    bool kicks_buried; /* kick: buried jobs, not delayed ones */
+    bool wants_far;    /* kick: the next job may be far */
 
     /* The command that waits: put, kick, or one with an id. */
     enum tkd_verb verb;
@@ -207,6 +248,7 @@ struct tkd_client {
     uint64_t ttr_ns;
     uint64_t done;  /* kick: jobs so far.  put: bytes of the body so far */
     uint64_t batch; /* kick: the last change */
+    struct tkd_position cursor; /* see far.c */
     struct tkd_body *body;
 };
 
@@ -224,8 +266,12 @@ struct tkd_engine {
     struct tkw_pool *pool;
     uint64_t now_ns;
     uint64_t start_ns;
-    uint64_t first_id; /* of the jobs that this engine made */
     uint64_t next_id;
+    uint64_t id_ceiling;    /* the store knows that lower ids were given out */
+    uint64_t time_saved_ns; /* the time that was written last */
+    unsigned char boot[TKD_BOOT_SIZE];
+    bool are_ids_new; /* `id_ceiling` is to be written */
+    bool are_tubes_new;
     uint64_t next_buried;
     uint64_t wait_number; /* of the last client that began to wait */
     uint64_t memory_max;
@@ -234,15 +280,22 @@ struct tkd_engine {
     bool is_draining;
     bool has_failed; /* the store has */
 
-    uint64_t batch;   /* the batch that is being filled */
-    uint64_t durable; /* the last durable batch */
+    uint64_t batch;       /* the batch that is being filled */
+    uint64_t durable;     /* the last durable batch */
+    uint64_t batch_bytes; /* of the changes in it, with their bodies */
     bool is_batch_dirty;
 
     struct jobs jobs;
-    uint32_t deleted_first; /* deleted jobs, oldest first; or NO_JOB */
-    uint32_t deleted_last;
+    struct changes changes;
+    struct window window;
+    uint64_t window_jobs; /* delayed jobs in memory, about */
+    uint64_t cached;      /* bytes of bodies that the store has, too */
+    uint64_t questions;   /* about jobs, so far */
+    uint32_t far;         /* the sum over all tubes */
 
-    struct tube **tubes;   /* buckets */
+    struct tube **tubes;    /* buckets */
+    struct tube **numbered; /* buckets by number, as many */
+    struct link changed_tubes;
     uint32_t bucket_count; /* a power of two */
     uint32_t tube_count;
     uint32_t tube_number;
@@ -254,6 +307,7 @@ struct tkd_engine {
     struct link stalled;  /* clients whose first reply waits for a batch */
     struct link chores;   /* clients that kick, or are being closed */
     struct link unserved; /* tubes */
+    struct link listers;  /* clients that wait for a list */
     struct answer popped; /* of the last pop; holds its body */
 
     uint32_t client_count, producer_count, worker_count, waiting_count;
@@ -365,6 +419,13 @@ bool tkd__tubes_open(struct tkd_engine *engine);
 void tkd__tubes_close(struct tkd_engine *engine);
 struct tube *tkd__tube_find(const struct tkd_engine *engine, const char *name,
                             uint8_t length);
+/* Make a tube that the store has.  It has no reference.  Returns NULL if the
+ * allocator refuses. */
+struct tube *tkd__tube_load(struct tkd_engine *engine, uint32_t number,
+                            const char *name, uint8_t length);
+/* Return the tube of a number, or NULL. */
+struct tube *tkd__tube_numbered(const struct tkd_engine *engine,
+                                uint32_t number);
 /* Find a tube or make it, and take a reference.  Returns NULL if the allocator
  * refuses. */
 struct tube *tkd__tube_take(struct tkd_engine *engine, const char *name,
@@ -403,8 +464,13 @@ void tkd__job_delete(struct tkd_engine *engine, struct job *job);
 void tkd__job_file(struct tkd_engine *engine, struct job *job);
 /* Tell the store the present state of a job. */
 void tkd__job_write(struct tkd_engine *engine, struct job *job);
-/* Free the deleted jobs whose deletion is durable. */
-void tkd__job_forget_deleted(struct tkd_engine *engine);
+/* Drop the body of a job, which may have none. */
+void tkd__job_drop_body(struct tkd_engine *engine, struct job *job);
+/* Return the bytes that count against the limit: the cache does not. */
+static inline uint64_t tkd__memory_used(const struct tkd_engine *engine)
+{
+    return engine->memory - engine->cached;
+}
 static inline bool tube_is_paused(const struct tube *tube)
 {
     return tube->pause_ns > 0;
@@ -417,9 +483,8 @@ struct record {
     uint64_t created_ns, due_ns, home_ns, delay_ns, ttr_ns;
     uint32_t pri, size;
     uint32_t reserves, timeouts, releases, buries, kicks;
+    uint32_t tube;
     bool is_buried;
-    uint8_t tube_length;
-    const char *tube;
 };
 bool tkd__record_decode(struct record *record, const unsigned char *bytes,
                         size_t size);
@@ -483,6 +548,67 @@ void tkd__popped_release(struct tkd_engine *engine);
  */
 bool tkd__fetch(struct tkd_client *client, struct job **job);
 void tkd__fetch_answer(struct tkd_engine *engine, struct tkd_answer *answer);
+/* A put is about to make a job of this id: commands that have asked the store
+ * for it came too early, and get NOT_FOUND. */
+void tkd__askers_dismiss(struct tkd_engine *engine, uint64_t id);
+/* File a job of a list unless it is in memory.  Returns false if there is no
+ * memory, or if the store is damaged. */
+bool tkd__file_item(struct tkd_engine *engine, const struct tkd_item *item);
+/* The store has something that cannot be: fail.  Always returns false. */
+bool tkd__damaged(struct tkd_engine *engine);
+
+/* rows.c */
+/* Read what the store has when the engine is opened.  Returns false if that
+ * fails. */
+bool tkd__rows_load(struct tkd_engine *engine);
+/* Add the rows that have changed to the batch.  Returns false if there is no
+ * memory. */
+bool tkd__rows_write(struct tkd_engine *engine);
+void tkd__rows_remove_tube(struct tkd_engine *engine, const struct tube *tube);
+/* Return an id that no job has had. */
+uint64_t tkd__next_id(struct tkd_engine *engine);
+
+/* settle.c */
+/* Reserve memory to write one change of a job. */
+bool tkd__reserve_write(struct tkd_engine *engine);
+/* Have a job settle once its batch is durable.  Memory was reserved. */
+void tkd__change_add(struct tkd_engine *engine, const struct job *job);
+/* Settle all jobs whose batch is durable. */
+void tkd__settle(struct tkd_engine *engine);
+void tkd__changes_close(struct tkd_engine *engine);
+
+/* ahead.c */
+/* Count the body of a job, which the store has, too, in the cache. */
+void tkd__body_cache(struct tkd_engine *engine, struct job *job);
+/* Read the bodies of the jobs that are next in a tube. */
+void tkd__read_ahead(struct tkd_engine *engine, const struct tube *tube);
+/* Return whether an answer is to a question of tkd__read_ahead(). */
+bool tkd__is_ahead(const struct tkd_answer *answer);
+void tkd__ahead_answer(struct tkd_engine *engine, struct tkd_answer *answer);
+
+/* window.c */
+void tkd__window_open(struct tkd_engine *engine);
+/* Ask the store for jobs if that is necessary. */
+void tkd__window_run(struct tkd_engine *engine);
+/* Return when the next tkd__window_run() is necessary. */
+uint64_t tkd__window_next(const struct tkd_engine *engine);
+void tkd__list_answer(struct tkd_engine *engine,
+                      const struct tkd_answer *answer);
+/* File the jobs of a list, in order.  Returns how many there was memory for. */
+size_t tkd__file_items(struct tkd_engine *engine,
+                       const struct tkd_answer *answer);
+
+/* far.c */
+/* Return whether a far job of the client's tube may be due before `job`, the
+ * soonest in memory, or NULL. */
+bool tkd__needs_far(const struct tkd_client *client, const struct job *job);
+/* Have the client's command wait for far jobs. */
+void tkd__far_wait(struct tkd_client *client);
+/* Ask for the list that the first client in `listers` needs.  Returns whether
+ * the store is asked. */
+bool tkd__far_ask(struct tkd_engine *engine);
+void tkd__far_answer(struct tkd_client *client,
+                     const struct tkd_answer *answer);
 
 /* job_commands.c */
 /* Execute the command that `client` keeps, which names a job.  `job` may be
@@ -496,6 +622,8 @@ void tkd__put_begin(struct tkd_client *client,
                     const struct tkd_command *command);
 
 /* commands.c */
+/* Execute the peek of a tube that `client` keeps. */
+void tkd__peek_in_tube(struct tkd_client *client);
 /* Make room for one more job among those that the client holds.  Returns false
  * if the allocator refuses. */
 bool tkd__prepare_hold(struct tkd_client *client);
@@ -522,6 +650,8 @@ void tkd__clients_close(struct tkd_engine *engine);
 
 /* kick.c */
 void tkd__kick(struct tkd_client *client, uint64_t bound);
+/* Go on with a kick that waited for far jobs. */
+void tkd__kick_resume(struct tkd_client *client);
 /* Kick one job, which is delayed or buried. */
 void tkd__kick_job(struct tkd_engine *engine, struct job *job);
 /* Go on with what takes many steps.  Returns how much of `budget` is left. */

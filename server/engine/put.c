@@ -22,7 +22,7 @@ void tkd__put_begin(struct tkd_client *client,
     struct tkd_engine *engine = client->engine;
     mark_producer(client);
     client->wait = WAIT_BODY_IN;
-    client->id = engine->next_id++;
+    client->id = tkd__next_id(engine);
     client->pri = command->pri;
     client->delay_ns = command->delay_ns;
     client->ttr_ns = command->ttr_ns;
@@ -30,7 +30,8 @@ void tkd__put_begin(struct tkd_client *client,
         client->ttr_ns = NS_PER_SECOND;
     client->done = 0;
     client->body = NULL;
-    uint64_t memory = engine->memory + sizeof(struct job) + command->bytes;
+    uint64_t memory =
+        tkd__memory_used(engine) + sizeof(struct job) + command->bytes;
     if (engine->memory_max == 0 || memory <= engine->memory_max)
         client->body = tkd_body_open(&engine->allocator, command->bytes);
     if (client->body != NULL)
@@ -72,6 +73,7 @@ static struct job *make_job(struct tkd_client *client)
 static void insert(struct tkd_client *client)
 {
     struct tkd_engine *engine = client->engine;
+    tkd__askers_dismiss(engine, client->id);
     struct job *job = make_job(client);
     if (job == NULL) {
         tkd__reply_add(client, TKD_REPLY_OUT_OF_MEMORY);
@@ -97,7 +99,7 @@ void tkd_client_body_end(struct tkd_client *client, bool has_crlf)
     else if (engine->is_draining)
         tkd__reply_add(client, TKD_REPLY_DRAINING);
     else if (tkw_pool_reserve(engine->pool, 2) != 0 ||
-             !tkd_store_reserve(engine->store, 1))
+             !tkd_store_has_room(engine->store) || !tkd__reserve_write(engine))
         tkd__reply_add(client, TKD_REPLY_OUT_OF_MEMORY);
     else
         insert(client);

@@ -5,12 +5,11 @@
  *
  *     bytes  0   1  version
  *            1   1  1 if the job is buried, else 0
- *            2   1  length of the tube's name
- *            3   5  reserved, 0
+ *            2   2  reserved, 0
+ *            4   4  number of the tube
  *            8  40  created, due, home, delay, ttr: 8 bytes each
  *           48  28  pri, size, reserves, timeouts, releases, buries, kicks: 4
  *                   bytes each
- *           76      the tube's name
  *
  * `due` of a buried job is its number in the order.
  */
@@ -18,12 +17,12 @@
 
 #include "private.h"
 
-enum { VERSION = 1, WIDE_AT = 8, NARROW_AT = 48, NAME_AT = 76 };
+enum { VERSION = 1, WIDE_AT = 8, NARROW_AT = 48, SIZE = 76 };
 enum { WIDE_COUNT = 5, NARROW_COUNT = 7 };
 
 _Static_assert(NARROW_AT == WIDE_AT + 8 * WIDE_COUNT, "no gap");
-_Static_assert(NAME_AT == NARROW_AT + 4 * NARROW_COUNT, "no gap");
-_Static_assert(NAME_AT + TKD_TUBE_MAX <= TKD_RECORD_MAX, "each record fits");
+_Static_assert(SIZE == NARROW_AT + 4 * NARROW_COUNT, "no gap");
+_Static_assert(SIZE <= (int)TKD_RECORD_MAX, "each record fits");
 
 static void write_number(unsigned char *at, uint64_t number, unsigned bytes)
 {
@@ -51,21 +50,18 @@ size_t tkd__record_encode(const struct job *job,
     memset(record, 0, WIDE_AT);
     record[0] = VERSION;
     record[1] = job->stored.order == TKD_ORDER_BURIED;
-    record[2] = job->tube->name_length;
+    write_number(record + 4, job->tube->number, 4);
     for (unsigned i = 0; i < WIDE_COUNT; i++)
         write_number(record + WIDE_AT + 8 * i, wide[i], 8);
     for (unsigned i = 0; i < NARROW_COUNT; i++)
         write_number(record + NARROW_AT + 4 * i, narrow[i], 4);
-    memcpy(record + NAME_AT, job->tube->name, job->tube->name_length);
-    return NAME_AT + (size_t)job->tube->name_length;
+    return SIZE;
 }
 
 bool tkd__record_decode(struct record *record, const unsigned char *bytes,
                         size_t size)
 {
-    if (size < NAME_AT || bytes[0] != VERSION || bytes[1] > 1 ||
-        bytes[2] == 0 || bytes[2] > TKD_TUBE_MAX ||
-        size != (size_t)NAME_AT + bytes[2])
+    if (size != SIZE || bytes[0] != VERSION || bytes[1] > 1)
         return false;
     uint64_t *const wide[WIDE_COUNT] = {&record->created_ns, &record->due_ns,
                                         &record->home_ns, &record->delay_ns,
@@ -79,7 +75,6 @@ bool tkd__record_decode(struct record *record, const unsigned char *bytes,
     for (unsigned i = 0; i < NARROW_COUNT; i++)
         *narrow[i] = (uint32_t)read_number(bytes + NARROW_AT + 4 * i, 4);
     record->is_buried = bytes[1] == 1;
-    record->tube_length = bytes[2];
-    record->tube = (const char *)bytes + NAME_AT;
+    record->tube = (uint32_t)read_number(bytes + 4, 4);
     return true;
 }

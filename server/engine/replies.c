@@ -138,8 +138,17 @@ static void bury_chosen(struct tkd_client *client, uint64_t id)
     tkd__job_leave(engine, job);
     job->buries++;
     tkd__job_enter_buried(engine, job, engine->next_buried++);
-    if (tkd_store_reserve(engine->store, 1))
+    if (tkd__reserve_write(engine))
         tkd__job_write(engine, job);
+}
+
+/* Return whether a job was deleted while its body was being read for a peek. */
+static bool is_gone(const struct tkd_engine *engine,
+                    const struct answer *answer)
+{
+    const struct job *job = tkd__job_find(&engine->jobs, answer->id);
+    return answer->kind == TKD_REPLY_FOUND &&
+           (job == NULL || job->state == STATE_DELETED);
 }
 
 void tkd__reply_complete(struct tkd_client *client, struct tkd_body *body)
@@ -151,7 +160,9 @@ void tkd__reply_complete(struct tkd_client *client, struct tkd_body *body)
     if (body == NULL) {
         if (answer->kind == TKD_REPLY_RESERVED)
             bury_chosen(client, answer->id);
-        answer->kind = TKD_REPLY_INTERNAL_ERROR;
+        answer->kind = is_gone(client->engine, answer)
+                           ? TKD_REPLY_NOT_FOUND
+                           : TKD_REPLY_INTERNAL_ERROR;
     }
     if (link_is_alone(&client->queued))
         link_append(&client->engine->sendable, &client->queued);
@@ -253,6 +264,6 @@ bool tkd_engine_pop(struct tkd_engine *engine, struct tkd_delivery *delivery)
 size_t tkd_client_pending_count(const struct tkd_client *client)
 {
     bool will_reply = client->wait == WAIT_JOB || client->wait == WAIT_FETCH ||
-                      client->wait == WAIT_KICK;
+                      client->wait == WAIT_KICK || client->wait == WAIT_LIST;
     return client->answer_count + will_reply;
 }

@@ -12,6 +12,9 @@
 
 #include "private.h"
 
+/* How long a timeout that ends while the window is being opened is put off. */
+#define PATIENCE_NS (NS_PER_SECOND / 100)
+
 static const struct entry *first_ready(const struct tube *tube)
 {
     if (tube_is_paused(tube) || tube->ready.count == 0)
@@ -19,10 +22,18 @@ static const struct entry *first_ready(const struct tube *tube)
     return heap_at(&tube->ready, 0);
 }
 
+/* While the window is being opened, a more urgent job may follow. */
+static bool may_serve(const struct tkd_engine *engine)
+{
+    return !engine->window.is_opening;
+}
+
 /* Return the most urgent job that a client can reserve, or NULL. */
 static struct job *find_job(const struct tkd_client *client)
 {
     const struct entry *best = NULL;
+    if (!may_serve(client->engine))
+        return NULL;
     for (uint32_t i = 0; i < client->watched_count; i++) {
         const struct entry *entry = first_ready(client->watched[i].tube);
         if (entry != NULL && (best == NULL || entry_is_less(*entry, *best)))
@@ -53,6 +64,8 @@ void tkd__choose(struct tkd_client *client, struct job *job)
         tkd__job_enter_ready(engine, job);
     } else if (engine->store->is_volatile) {
         tkd__job_start(engine, job); /* the reply waits for nothing */
+    } else {
+        tkd__read_ahead(engine, job->tube);
     }
 }
 
@@ -113,7 +126,7 @@ void tkd__reserve(struct tkd_client *client, bool has_timeout)
         tkd__reply_add(client, TKD_REPLY_DEADLINE_SOON);
         return;
     }
-    if (has_timeout && client->delay_ns == 0) {
+    if (has_timeout && client->delay_ns == 0 && may_serve(engine)) {
         tkd__reply_add(client, TKD_REPLY_TIMED_OUT);
         return;
     }
@@ -126,6 +139,11 @@ void tkd__reserve(struct tkd_client *client, bool has_timeout)
 void tkd__reserve_expire(struct tkd_client *client)
 {
     uint64_t now_ns = client->engine->now_ns;
+    if (!may_serve(client->engine)) {
+        client->timer = tkd__timer_arm(client->engine, now_ns + PATIENCE_NS,
+                                       WAITER_CLIENT, client);
+        return;
+    }
     bool is_soon = margin_of(client) <= now_ns;
     if (!is_soon && client->wait_until_ns > now_ns) {
         schedule(client); /* the job that it held is gone */
@@ -146,9 +164,11 @@ void tkd_client_give_up(struct tkd_client *client)
 
 /* Return the client that waits longest for a tube, or NULL if the tube has no
  * job for it. */
-static struct tkd_client *first_waiting(const struct tube *tube)
+static struct tkd_client *first_waiting(const struct tkd_engine *engine,
+                                        const struct tube *tube)
 {
-    if (link_is_alone(&tube->waiting) || first_ready(tube) == NULL)
+    if (!may_serve(engine) || link_is_alone(&tube->waiting) ||
+        first_ready(tube) == NULL)
         return NULL;
     return TKW_CONTAINER(tube->waiting.next, struct watch, waiting)->client;
 }
@@ -169,7 +189,7 @@ static bool serve(struct tkd_client *client)
 
 void tkd__tube_serve(struct tkd_engine *engine, struct tube *tube)
 {
-    struct tkd_client *client = first_waiting(tube);
+    struct tkd_client *client = first_waiting(engine, tube);
     if (client != NULL && !serve(client))
         tkd__tube_serve_later(engine, tube);
 }
@@ -190,7 +210,7 @@ static struct tkd_client *next_to_serve(struct tkd_engine *engine)
          link = next) {
         next = link->next;
         struct tkd_client *client =
-            first_waiting(TKW_CONTAINER(link, struct tube, unserved));
+            first_waiting(engine, TKW_CONTAINER(link, struct tube, unserved));
         if (client == NULL)
             link_remove(link);
         else if (found == NULL || client->wait_number < found->wait_number)

@@ -196,6 +196,12 @@ void tkd__job_write(struct tkd_engine *engine, struct job *job)
     tkd_store_write(engine->store, &write);
     job->batch = engine->batch;
     engine->is_batch_dirty = true;
+    engine->batch_bytes += sizeof write;
+    if (write.body != NULL)
+        engine->batch_bytes += write.body->size;
+    tkd__change_add(engine, job);
+    if (link_is_alone(&job->tube->changed))
+        link_append(&engine->changed_tubes, &job->tube->changed);
 }
 
 void tkd__job_file(struct tkd_engine *engine, struct job *job)
@@ -212,10 +218,13 @@ void tkd__job_file(struct tkd_engine *engine, struct job *job)
     tkd__job_write(engine, job);
 }
 
-static void drop_body(struct tkd_engine *engine, struct job *job)
+void tkd__job_drop_body(struct tkd_engine *engine, struct job *job)
 {
     if (job->body != NULL)
         engine->memory -= job->body->size;
+    if (job->is_cached)
+        engine->cached -= job->body->size;
+    job->is_cached = false;
     tkd_body_release(&engine->allocator, job->body);
     job->body = NULL;
 }
@@ -232,24 +241,5 @@ void tkd__job_delete(struct tkd_engine *engine, struct job *job)
         tkd__job_free(engine, job);
         return;
     }
-    drop_body(engine, job);
-    job->next = NO_JOB;
-    if (engine->deleted_last == NO_JOB)
-        engine->deleted_first = job->number;
-    else
-        tkd__job_at(&engine->jobs, engine->deleted_last)->next = job->number;
-    engine->deleted_last = job->number;
-}
-
-void tkd__job_forget_deleted(struct tkd_engine *engine)
-{
-    while (engine->deleted_first != NO_JOB) {
-        struct job *job = tkd__job_at(&engine->jobs, engine->deleted_first);
-        if (job->batch > engine->durable)
-            return;
-        engine->deleted_first = job->next;
-        if (job->next == NO_JOB)
-            engine->deleted_last = NO_JOB;
-        tkd__job_free(engine, job);
-    }
+    tkd__job_drop_body(engine, job);
 }

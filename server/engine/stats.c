@@ -56,12 +56,13 @@ static uint64_t seconds_until(const struct tkd_engine *engine, uint64_t at_ns)
     return at_ns > engine->now_ns ? seconds(at_ns - engine->now_ns) : 0;
 }
 
-static void add_jobs(struct text *text, const struct job_counts *in)
+static void add_jobs(struct text *text, const struct job_counts *in,
+                     uint32_t far)
 {
     add_number(text, "current-jobs-urgent", in->urgent);
     add_number(text, "current-jobs-ready", in->ready);
     add_number(text, "current-jobs-reserved", in->reserved);
-    add_number(text, "current-jobs-delayed", in->delayed);
+    add_number(text, "current-jobs-delayed", (uint64_t)in->delayed + far);
     add_number(text, "current-jobs-buried", in->buried);
 }
 
@@ -124,11 +125,28 @@ static void add_process(struct text *text, const struct tkd_engine *engine)
     add(text, "platform: \"%s\"\n", facts->platform);
 }
 
+static void add_store(struct text *text, const struct tkd_engine *engine)
+{
+    struct tkd_store_figures figures;
+    tkd_store_measure(engine->store, &figures);
+    add_number(text, "memory-bytes", engine->memory);
+    add_number(text, "cache-bytes", engine->cached);
+    add_number(text, "window-jobs-far", engine->far);
+    add_number(text, "window-seconds",
+               engine->store->is_volatile
+                   ? 0
+                   : seconds_until(engine, engine->window.end_ns));
+    add_number(text, "store-batches", figures.batches);
+    add_number(text, "store-writes", figures.writes);
+    add_number(text, "store-commit-us", figures.commit_ns / 1000);
+    add_number(text, "store-commit-us-max", figures.commit_ns_max / 1000);
+}
+
 struct tkd_body *tkd__stats_all(struct tkd_engine *engine)
 {
     struct text text = {0};
     add(&text, "---\n");
-    add_jobs(&text, &engine->jobs_in);
+    add_jobs(&text, &engine->jobs_in, engine->far);
     add_commands(&text, engine);
     add_number(&text, "job-timeouts", engine->counts.timeouts);
     add_number(&text, "total-jobs", engine->counts.total_jobs);
@@ -140,7 +158,7 @@ struct tkd_body *tkd__stats_all(struct tkd_engine *engine)
     add_number(&text, "current-waiting", engine->waiting_count);
     add_number(&text, "total-connections", engine->counts.total_clients);
     add_process(&text, engine);
-    add_number(&text, "memory-bytes", engine->memory);
+    add_store(&text, engine);
     return body_of(engine, &text);
 }
 
@@ -149,7 +167,7 @@ struct tkd_body *tkd__stats_tube(struct tkd_engine *engine,
 {
     struct text text = {0};
     add(&text, "---\nname: \"%.*s\"\n", tube->name_length, tube->name);
-    add_jobs(&text, &tube->in);
+    add_jobs(&text, &tube->in, tube->far);
     add_number(&text, "total-jobs", tube->total_jobs);
     add_number(&text, "current-using", tube->using_count);
     add_number(&text, "current-watching", tube->watching_count);

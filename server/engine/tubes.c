@@ -44,8 +44,26 @@ struct tube *tkd__tube_find(const struct tkd_engine *engine, const char *name,
     return find(engine, name, length, hash(engine, name, length));
 }
 
+static struct tube **numbered_bucket(const struct tkd_engine *engine,
+                                     uint32_t number)
+{
+    return &engine->numbered[number & (engine->bucket_count - 1)];
+}
+
+struct tube *tkd__tube_numbered(const struct tkd_engine *engine,
+                                uint32_t number)
+{
+    struct tube *tube = *numbered_bucket(engine, number);
+    while (tube != NULL && tube->number != number)
+        tube = tube->next_numbered;
+    return tube;
+}
+
 static void add_to_bucket(struct tkd_engine *engine, struct tube *tube)
 {
+    struct tube **numbered = numbered_bucket(engine, tube->number);
+    tube->next_numbered = *numbered;
+    *numbered = tube;
     struct tube **head = bucket(engine, tube->hash);
     tube->chain = *head;
     *head = tube;
@@ -59,13 +77,15 @@ static void grow(struct tkd_engine *engine)
         engine->bucket_count > UINT32_MAX / 2)
         return;
     uint32_t count = 2 * engine->bucket_count;
-    struct tube **buckets = tkd__allocate(engine, count * sizeof *buckets);
+    size_t bytes = 2 * (size_t)count * sizeof(struct tube *);
+    struct tube **buckets = tkd__allocate(engine, bytes);
     if (buckets == NULL)
         return;
-    memset(buckets, 0, count * sizeof *buckets);
+    memset(buckets, 0, bytes);
     struct tube **old = engine->tubes;
     uint32_t old_count = engine->bucket_count;
     engine->tubes = buckets;
+    engine->numbered = buckets + count;
     engine->bucket_count = count;
     for (uint32_t i = 0; i < old_count; i++) {
         struct tube *next;
@@ -74,11 +94,11 @@ static void grow(struct tkd_engine *engine)
             add_to_bucket(engine, tube);
         }
     }
-    tkd__release(engine, old, old_count * sizeof *old);
+    tkd__release(engine, old, 2 * (size_t)old_count * sizeof *old);
 }
 
 static struct tube *add(struct tkd_engine *engine, const char *name,
-                        uint8_t length, uint64_t hashed)
+                        uint8_t length, uint64_t hashed, uint32_t number)
 {
     struct tube *tube = tkd__allocate(engine, sizeof *tube + length);
     if (tube == NULL)
@@ -89,7 +109,8 @@ static struct tube *add(struct tkd_engine *engine, const char *name,
     tube->hash = hashed;
     tube->buried_first = NO_JOB;
     tube->buried_last = NO_JOB;
-    tube->number = ++engine->tube_number;
+    tube->number = number;
+    link_init(&tube->changed);
     link_init(&tube->waiting);
     link_init(&tube->unserved);
     link_append(&engine->all_tubes, &tube->all);
@@ -105,10 +126,24 @@ struct tube *tkd__tube_take(struct tkd_engine *engine, const char *name,
 {
     uint64_t hashed = hash(engine, name, length);
     struct tube *tube = find(engine, name, length, hashed);
-    if (tube == NULL)
-        tube = add(engine, name, length, hashed);
+    if (tube == NULL) {
+        tube = add(engine, name, length, hashed, engine->tube_number + 1);
+        if (tube == NULL)
+            return NULL;
+        engine->tube_number++;
+        engine->are_tubes_new = true;
+    }
+    tube_hold(tube);
+    return tube;
+}
+
+struct tube *tkd__tube_load(struct tkd_engine *engine, uint32_t number,
+                            const char *name, uint8_t length)
+{
+    struct tube *tube =
+        add(engine, name, length, hash(engine, name, length), number);
     if (tube != NULL)
-        tube_hold(tube);
+        tube->is_stored = true;
     return tube;
 }
 
@@ -139,6 +174,12 @@ void tkd__tube_release(struct tkd_engine *engine, struct tube *tube)
     while (*at != tube)
         at = &(*at)->chain;
     *at = tube->chain;
+    at = numbered_bucket(engine, tube->number);
+    while (*at != tube)
+        at = &(*at)->next_numbered;
+    *at = tube->next_numbered;
+    link_remove(&tube->changed);
+    tkd__rows_remove_tube(engine, tube);
     link_remove(&tube->all);
     link_remove(&tube->unserved);
     engine->tube_count--;
@@ -168,12 +209,15 @@ void tkd__tube_resume(struct tkd_engine *engine, struct tube *tube)
 bool tkd__tubes_open(struct tkd_engine *engine)
 {
     link_init(&engine->all_tubes);
-    size_t bytes = BUCKETS_MIN * sizeof(struct tube *);
+    size_t bytes = 2 * BUCKETS_MIN * sizeof(struct tube *);
     engine->tubes = tkd__allocate(engine, bytes);
     if (engine->tubes == NULL)
         return false;
     memset(engine->tubes, 0, bytes);
+    engine->numbered = engine->tubes + BUCKETS_MIN;
     engine->bucket_count = BUCKETS_MIN;
+    if (!tkd__rows_load(engine))
+        return false;
     engine->default_tube = tkd__tube_take(engine, "default", 7);
     return engine->default_tube != NULL;
 }
@@ -188,5 +232,5 @@ void tkd__tubes_close(struct tkd_engine *engine)
         release_memory(engine, tube);
     }
     tkd__release(engine, engine->tubes,
-                 engine->bucket_count * sizeof(struct tube *));
+                 2 * (size_t)engine->bucket_count * sizeof(struct tube *));
 }

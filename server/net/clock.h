@@ -17,7 +17,7 @@
 struct tkd_clock {
     int timer;          /* read-only: a descriptor that is readable from the
                             aimed time on */
-    uint64_t anchor_ns; /* private: server time minus CLOCK_BOOTTIME */
+    uint64_t anchor_ns; /* server time minus CLOCK_BOOTTIME */
     uint64_t aimed_ns;  /* private: UINT64_MAX means never */
 };
 

@@ -50,6 +50,7 @@ struct tkd_server {
     uv_check_t check;    /* runs a turn after each poll of the loop */
     uv_idle_t idle;      /* active: the loop does not sleep */
     uv_poll_t timer;     /* of the clock */
+    uv_poll_t wake;      /* of the store */
     uv_timer_t pause;    /* accepting failed; until it is tried again */
     uv_timer_t patience; /* a signal came; until connections are cut off */
     uv_signal_t signals[3];

@@ -155,6 +155,29 @@ static void on_timer(uv_poll_t *poll, int status, int events)
     (void)events;
 }
 
+/* The store has answers: the turn that follows takes them. */
+static void on_wake(uv_poll_t *poll, int status, int events)
+{
+    const struct tkd_server *server = poll->data;
+    uint64_t count;
+    ssize_t size = read(server->config.wake_fd, &count, sizeof count);
+    (void)size;
+    (void)status;
+    (void)events;
+}
+
+static int start_wake(struct tkd_server *server)
+{
+    if (!server->config.has_wake_fd)
+        return 0;
+    server->wake.data = server;
+    int error =
+        uv_poll_init(&server->loop, &server->wake, server->config.wake_fd);
+    if (error != 0)
+        return error;
+    return uv_poll_start(&server->wake, UV_READABLE, on_wake);
+}
+
 static void on_check(uv_check_t *check)
 {
     tkd__turn(check->data);
@@ -203,6 +226,8 @@ static int start(struct tkd_server *server)
                              server->config.clock->timer);
     if (error == 0)
         error = uv_poll_start(&server->timer, UV_READABLE, on_timer);
+    if (error == 0)
+        error = start_wake(server);
     if (error == 0)
         error = start_signals(server);
     if (error == 0)

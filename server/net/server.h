@@ -42,6 +42,8 @@ struct tkd_server_config {
     struct tkd_listener *listeners; /* closed by the caller, or earlier by
                                        tkd_server_run() after a signal */
     size_t listener_count;
+    bool has_wake_fd; /* the store has threads ... */
+    int wake_fd;      /* ... and an eventfd that is readable after their work */
     uint32_t body_max;
     uint32_t connections_max; /* more wait in the queues of the listeners */
 };

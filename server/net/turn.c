@@ -28,7 +28,8 @@ static void visit(struct tkd_server *server)
 {
     size_t work = 0;
     struct connection *connection = first_ready(server);
-    while (connection != NULL && work < TURN_WORK) {
+    while (connection != NULL && work < TURN_WORK &&
+           !tkd_engine_is_behind(server->config.engine)) {
         link_remove(&connection->ready);
         work += VISIT_WORK + tkd__connection_visit(connection);
         connection = first_ready(server);
@@ -91,6 +92,8 @@ void tkd__turn(struct tkd_server *server)
     bool is_delivered = deliver(server);
     settle(server);
     tkd__server_adjust(server);
-    plan(server, is_advanced && is_delivered && !server->needs_turn &&
-                     link_is_alone(&server->ready));
+    bool is_visited = link_is_alone(&server->ready) ||
+                      tkd_engine_is_behind(engine); /* the store wakes it */
+    plan(server,
+         is_advanced && is_delivered && !server->needs_turn && is_visited);
 }

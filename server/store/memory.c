@@ -39,6 +39,34 @@ static bool is_never_busy(const struct tkd_store *store)
     return false;
 }
 
+static void set_nothing(struct tkd_store *store, const struct tkd_row *row)
+{
+    (void)store;
+    (void)row;
+}
+
+static bool always_has_room(const struct tkd_store *store)
+{
+    (void)store;
+    return true;
+}
+
+static bool find_no_row(struct tkd_store *store, struct tkd_row *row)
+{
+    (void)store;
+    (void)row;
+    return false;
+}
+
+static bool read_no_list(struct tkd_store *store, const struct tkd_range *range,
+                         struct tkd_answer *answer)
+{
+    (void)store;
+    (void)range;
+    (void)answer;
+    return false;
+}
+
 /* The engine of a volatile store asks nothing. */
 static bool refuse_question(struct tkd_store *store,
                             const struct tkd_question *question)
@@ -49,11 +77,26 @@ static bool refuse_question(struct tkd_store *store,
     return false;
 }
 
+static bool refuse_list(struct tkd_store *store, const struct tkd_range *range)
+{
+    (void)store;
+    (void)range;
+    assert(!"a store that keeps nothing is asked");
+    return false;
+}
+
 static bool answer_nothing(struct tkd_store *store, struct tkd_answer *answer)
 {
     (void)store;
     (void)answer;
     return false;
+}
+
+static void measure_nothing(struct tkd_store *store,
+                            struct tkd_store_figures *figures)
+{
+    (void)store;
+    *figures = (struct tkd_store_figures){0};
 }
 
 static void close_memory(struct tkd_store *store)
@@ -70,7 +113,13 @@ struct tkd_store *tkd_memory_open(const struct tkw_allocator *allocator)
         .write = write_nothing,
         .submit = submit_nothing,
         .is_busy = is_never_busy,
+        .set = set_nothing,
+        .has_room = always_has_room,
         .ask = refuse_question,
+        .list = refuse_list,
+        .find_row = find_no_row,
+        .read_list = read_no_list,
+        .measure = measure_nothing,
         .poll = answer_nothing,
         .close = close_memory,
     };
@@ -80,6 +129,7 @@ struct tkd_store *tkd_memory_open(const struct tkw_allocator *allocator)
         return NULL;
     memory->store.calls = &calls;
     memory->store.is_volatile = true;
+    memory->store.failure = NULL;
     memory->allocator = allocator;
     return &memory->store;
 }

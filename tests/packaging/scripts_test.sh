@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree away=$work/away
 mkdir -p "$tree"/benchmarks/{core,peers} "$tree/docs/pictures" "$work/bin" "$away"
-mkdir "$tree"/{cmake,include,src,cli}
+mkdir "$tree"/{cmake,include,src,cli,server}
 touch "$tree"/CMake{Lists.txt,Presets.json}
 cp -R "$SOURCE/scripts" "$SOURCE/run" "$SOURCE/check" "$SOURCE/bench" "$tree"
 cp "$SOURCE/benchmarks/peers/fetch-timeout" "$tree/benchmarks/peers"
@@ -103,12 +103,16 @@ every_command_can_be_run() {
     ends 2 'use ./bench, see' "$tree/run" bench
 }
 
-# The hints name the port that the server listens on.
+# The hints name the port that the server listens on, and where the jobs are.
 the_server_is_started() {
-    ends 0 "^in $work: -p 4711 -V\$" "$tree/run" serve -p 4711 -V
+    local state=$work/state/tickwheel
+    export XDG_STATE_HOME=$work/state
+    ends 0 "^in $work: -b $state -p 4711 -V\$" "$tree/run" serve -p 4711 -V
+    grep -qF "Jobs are kept in $state" "$work/said" || fail "no word of the jobs"
     grep -qF 'nc -q 6 127.0.0.1 4711' "$work/said" || fail "another port is named"
-    ends 0 "^in $work: --port=12\$" "$tree/run" serve --port=12
+    ends 0 "^in $work: -b $state --port=12\$" "$tree/run" serve --port=12
     grep -qF '("127.0.0.1", 12)' "$work/said" || fail "another port is named"
+    ends 0 "^in $work: -b here\$" "$tree/run" serve -b here
     ends 0 "^in $work: --help\$" "$tree/run" serve --help
     ! grep -q nc "$work/said" || fail "hints are in the way of the help"
 }

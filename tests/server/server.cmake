@@ -2,7 +2,7 @@
 # tests of a part share is a library of the other sources of its folder.
 function(add_server_part part)
   file(GLOB shared CONFIGURE_DEPENDS server/${part}/*.c)
-  list(FILTER shared EXCLUDE REGEX "_(test|main)\\.c$")
+  list(FILTER shared EXCLUDE REGEX "_(test|main|preload)\\.c$")
   set(support server_${part}_support)
   add_library(${support} STATIC ${shared})
   target_include_directories(${support} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}
@@ -43,4 +43,35 @@ if(TARGET tickwheeld AND BEANSTALKD AND CMAKE_BUILD_TYPE STREQUAL "Release")
   add_test(NAME server_differential COMMAND python3
     ${differential}/differential.py --ours $<TARGET_FILE:tickwheeld>
     --theirs ${BEANSTALKD} --commands 20000 --seed 1)
+endif()
+
+# A store on disk, where RocksDB is found.
+if(TARGET tkd_rocksdb)
+  add_server_part(store tkd_rocksdb)
+  target_link_libraries(server_store_rocks_test PRIVATE PkgConfig::ROCKSDB)
+endif()
+
+# The engine on that store.
+if(TARGET tkd_rocksdb AND TARGET server_engine_support)
+  add_server_part(durable tkd_rocksdb server_engine_support
+    server_store_support)
+endif()
+
+# The real server, killed in a loop, and beside calls of the system that fail.
+if(TARGET tkd_rocksdb AND TARGET tickwheeld AND
+   CMAKE_BUILD_TYPE STREQUAL "Release")
+  foreach(name kill refusal)
+    add_test(NAME server_durable_${name}
+      COMMAND python3
+              ${CMAKE_CURRENT_SOURCE_DIR}/server/durable/${name}_test.py
+              $<TARGET_FILE:tickwheeld>)
+  endforeach()
+  add_library(server_faulty_preload MODULE server/durable/faulty_preload.c)
+  target_link_libraries(server_faulty_preload PRIVATE ${CMAKE_DL_LIBS}
+    tickwheel_flags)
+  set_target_properties(server_faulty_preload PROPERTIES
+    C_VISIBILITY_PRESET default)
+  add_test(NAME server_durable_fault
+    COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/server/durable/fault_test.py
+            $<TARGET_FILE:tickwheeld> $<TARGET_FILE:server_faulty_preload>)
 endif()

@@ -147,8 +147,6 @@ static void submit(struct tkd_store *store, uint64_t batch)
         blame(fake, "a batch is submitted while the store is busy");
     if (fake->batch_count > 0 && batch <= fake->batch)
         blame(fake, "the numbers of batches do not grow");
-    if (fake->submitted == fake->write_count)
-        blame(fake, "a batch without a write is submitted");
     fake->batch = batch;
     fake->batch_count++;
     fake->is_busy = true;
@@ -258,6 +256,106 @@ static bool poll(struct tkd_store *store, struct tkd_answer *answer)
     return true;
 }
 
+/* Rows and lists.  A list is answered at once, and has all its jobs. */
+
+static struct tkd_row *row_of(struct fake_store *fake, enum tkd_table table,
+                              uint32_t key)
+{
+    for (size_t i = 0; i < fake->row_count; i++)
+        if (fake->rows[i].table == table && fake->rows[i].key == key)
+            return &fake->rows[i];
+    if (fake->row_count == FAKE_ROWS)
+        abort();
+    return &fake->rows[fake->row_count++];
+}
+
+static void set(struct tkd_store *store, const struct tkd_row *row)
+{
+    if (row->size > TKD_ROW_MAX)
+        blame(of(store), "a row is too large");
+    *row_of(of(store), row->table, row->key) = *row;
+}
+
+static bool has_room(const struct tkd_store *store)
+{
+    return !of(store)->is_full;
+}
+
+static bool find_row(struct tkd_store *store, struct tkd_row *row)
+{
+    const struct tkd_row *best = NULL;
+    for (size_t i = 0; i < of(store)->row_count; i++) {
+        const struct tkd_row *other = &of(store)->rows[i];
+        if (other->table == row->table && other->key >= row->key &&
+            other->size > 0 && (best == NULL || other->key < best->key))
+            best = other;
+    }
+    if (best != NULL)
+        *row = *best;
+    return best != NULL;
+}
+
+static bool is_in(const struct fake_job *job, const struct tkd_range *range)
+{
+    const struct tkd_place *place = &job->place;
+    if (range->list == TKD_LIST_BURIED)
+        return place->order == TKD_ORDER_BURIED;
+    if (range->list == TKD_LIST_TUBE_DUE && place->tube != range->tube)
+        return false;
+    return place->order == TKD_ORDER_DUE && place->at < range->end &&
+           (place->at > range->from.at ||
+            (place->at == range->from.at && job->id >= range->from.id));
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct tkd_item *x = a, *y = b;
+    if (x->place.at != y->place.at)
+        return x->place.at < y->place.at ? -1 : 1;
+    return x->id < y->id ? -1 : 1;
+}
+
+static bool read_list(struct tkd_store *store, const struct tkd_range *range,
+                      struct tkd_answer *answer)
+{
+    static struct tkd_item items[FAKE_JOBS];
+    struct fake_store *fake = of(store);
+    size_t count = 0;
+    for (size_t i = 0; i < FAKE_JOBS; i++) {
+        const struct fake_job *job = &fake->jobs[i];
+        if (!is_in(job, range))
+            continue;
+        items[count] = (struct tkd_item){.id = job->id,
+                                         .place = job->place,
+                                         .record_size = job->record_size};
+        memcpy(items[count].record, job->record, sizeof job->record);
+        count++;
+    }
+    qsort(items, count, sizeof *items, compare_items);
+    size_t bytes = count * sizeof *items;
+    *answer = (struct tkd_answer){
+        .kind = TKD_ANSWER_LIST, .token = range->token, .is_at_end = true};
+    answer->body = tkd_body_open(fake->allocator, (uint32_t)bytes);
+    if (answer->body != NULL)
+        memcpy(answer->body->bytes, items, bytes);
+    return answer->body != NULL;
+}
+
+static bool take_list(struct tkd_store *store, const struct tkd_range *range)
+{
+    struct tkd_answer answer;
+    if (!read_list(store, range, &answer))
+        return false;
+    push(of(store), &answer);
+    return true;
+}
+
+static void measure(struct tkd_store *store, struct tkd_store_figures *figures)
+{
+    (void)store;
+    *figures = (struct tkd_store_figures){0};
+}
+
 static void close_fake(struct tkd_store *store)
 {
     struct fake_store *fake = of(store);
@@ -277,7 +375,13 @@ struct fake_store *fake_open(const struct tkw_allocator *allocator)
         .write = take_write,
         .submit = submit,
         .is_busy = is_busy,
+        .set = set,
+        .has_room = has_room,
         .ask = take_question,
+        .list = take_list,
+        .find_row = find_row,
+        .read_list = read_list,
+        .measure = measure,
         .poll = poll,
         .close = close_fake,
     };
@@ -303,4 +407,6 @@ void fake_copy(struct fake_store *to, const struct fake_store *from)
             abort();
         memcpy(to->jobs[i].body->bytes, body->bytes, body->size);
     }
+    memcpy(to->rows, from->rows, sizeof to->rows);
+    to->row_count = from->row_count;
 }

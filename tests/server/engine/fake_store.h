@@ -11,7 +11,12 @@
 
 #include <store/store.h>
 
-enum { FAKE_JOBS = 256, FAKE_WRITES = 1024, FAKE_QUESTIONS = 64 };
+enum {
+    FAKE_JOBS = 256,
+    FAKE_WRITES = 1024,
+    FAKE_QUESTIONS = 64,
+    FAKE_ROWS = 256
+};
 
 /* What the store knows of a job.  A job whose order is TKD_ORDER_NONE does not
  * exist. */
@@ -33,6 +38,7 @@ struct fake_store {
     bool is_forgetful;   /* do not remember writes that are submitted */
     bool refuses_writes; /* reserve no memory for any */
     bool refuses_questions;
+    bool is_full; /* no room for new jobs */
 
     /* the test may read these */
     const char *fault;
@@ -50,6 +56,8 @@ struct fake_store {
     /* private */
     struct fake_job jobs[FAKE_JOBS];    /* with the batches submitted so far */
     struct tkd_body *held[FAKE_WRITES]; /* of writes not submitted yet */
+    struct tkd_row rows[FAKE_ROWS];
+    size_t row_count;
     struct tkd_answer answers[FAKE_QUESTIONS + FAKE_WRITES];
     size_t answer_count;
     size_t room; /* the writes that memory is reserved for */
@@ -71,7 +79,7 @@ void fake_answer_missing(struct fake_store *fake, size_t number);
 /* Fail for ever. */
 void fake_fail(struct fake_store *fake);
 
-/* Copy the jobs that `from` knows into `to`, which knows none. */
+/* Copy the jobs and rows that `from` knows into `to`, which knows none. */
 void fake_copy(struct fake_store *to, const struct fake_store *from);
 
 /* Return what the store knows of a job, or NULL. */

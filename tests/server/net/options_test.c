@@ -125,8 +125,10 @@ static void faults_are_one_line_with_a_remedy(void **state)
         const char *text;
         const char *words;
     } rows[] = {
-        {"-b /x", "-b: this version keeps jobs in memory only"},
-        {"--dir /x", "-b: this version keeps jobs in memory only"},
+        {"-b", "-b needs a value; see tickwheeld --help"},
+        {"--dir=", "-b: the name is empty; give a directory"},
+        {"--check=", "--check: the name is empty; give a directory"},
+        {"--window-jobs 0", "--window-jobs: '0' is not possible"},
         {"-q", "'-q' is no option; see tickwheeld --help"},
         {"-Vq", "'-q' is no option; see tickwheeld --help"},
         {"--queue", "'--queue' is no option; see tickwheeld --help"},

@@ -65,7 +65,7 @@ class Addresses(Folder):
             self.assert_refused("-p", port, words=("127.0.0.1", port, "-p"))
 
     def test_bad_options_are_refused_with_a_remedy(self):
-        self.assert_refused("-b", "/tmp", status=2, words=("memory only",))
+        self.assert_refused("-b", "", status=2, words=("-b", "directory"))
         self.assert_refused("--no-such", status=2, words=("--help",))
         self.assert_refused("-z", "1073741825", status=2, words=("1073741824",))
         self.assert_refused("-u", "no such user", words=("-u",))
