@@ -160,6 +160,7 @@ static void abandon_command(struct tkd_client *client)
     struct tkd_engine *engine = client->engine;
     if (client->wait == WAIT_JOB)
         tkd__reserve_stop(client);
+    tkd__kick_end(client);
     link_remove(&client->asking);
     link_remove(&client->chore);
     if (client->body != NULL)

@@ -50,8 +50,16 @@ static size_t step(struct tkd_client *client, size_t most)
     return done;
 }
 
+void tkd__kick_end(struct tkd_client *client)
+{
+    if (client->is_kicking)
+        client->used->kick_count--;
+    client->is_kicking = false;
+}
+
 static void finish(struct tkd_client *client)
 {
+    tkd__kick_end(client);
     link_remove(&client->chore);
     client->wait = WAIT_NONE;
     struct answer *answer = tkd__reply_add(client, TKD_REPLY_KICKED);
@@ -82,6 +90,10 @@ void tkd__kick(struct tkd_client *client, uint64_t bound)
     client->done = 0;
     client->batch = 0;
     client->wants_far = false;
+    if (!client->kicks_buried) {
+        tube->kick_count++;
+        client->is_kicking = true;
+    }
     client->wait = WAIT_KICK;
     link_append(&engine->chores, &client->chore);
     go_on(client, TKD_STEP);

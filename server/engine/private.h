@@ -165,6 +165,8 @@ struct tube {
     uint64_t total_jobs, deletes, pauses;
     struct job_counts in;
     uint32_t using_count, watching_count, waiting_count;
+    uint32_t kick_count; /* kicks of delayed jobs that have begun: none of the
+                            tube's jobs is evicted meanwhile */
     uint32_t references; /* of clients and jobs, far ones included */
     uint32_t far;        /* delayed jobs that only the store has */
     uint32_t number;     /* for the store */
@@ -238,6 +240,7 @@ struct tkd_client {
     bool is_worker;
     bool is_asking;    /* the store was asked for a body or a list */
     bool kicks_buried; /* kick: buried jobs, not delayed ones */
+    bool is_kicking;   /* counts in `kick_count` of its tube */
     bool wants_far;    /* kick: the next job may be far */
 
     /* The command that waits: put, kick, or one with an id. */
@@ -652,6 +655,8 @@ void tkd__clients_close(struct tkd_engine *engine);
 void tkd__kick(struct tkd_client *client, uint64_t bound);
 /* Go on with a kick that waited for far jobs. */
 void tkd__kick_resume(struct tkd_client *client);
+/* The kick of a client is over. */
+void tkd__kick_end(struct tkd_client *client);
 /* Kick one job, which is delayed or buried. */
 void tkd__kick_job(struct tkd_engine *engine, struct job *job);
 /* Go on with what takes many steps.  Returns how much of `budget` is left. */

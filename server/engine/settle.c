@@ -5,7 +5,9 @@
  * see the change and replies can wait for it.  Then:
  *
  *     deleted                         it is freed
- *     delayed, due behind the window  it is evicted: only the store has it
+ *     delayed, due behind the window  it is evicted: only the store has it;
+ *                                     but not during a kick of its tube, which
+ *                                     may have read the far jobs already
  *     else                            its body is cached or dropped
  *
  * While a list is being read, nothing settles: the list may be older than the
@@ -78,6 +80,10 @@ static void settle_job(struct tkd_engine *engine, struct job *job)
         return;
     }
     struct tube *tube = job->tube;
+    if (tube->kick_count > 0) {
+        settle_body(engine, job);
+        return;
+    }
     tkd__job_leave(engine, job);
     tkd__job_free(engine, job);
     tube->far++;

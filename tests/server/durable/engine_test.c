@@ -185,6 +185,21 @@ static void kick_takes_the_soonest_far_jobs(void **state)
     TALK(place, BOB, "kick 1000", "KICKED 0");
 }
 
+/* A far job that was put just before a kick becomes durable while the kick reads
+ * the other far jobs.  It must not be evicted then: the kick would miss it. */
+static void kick_takes_a_far_job_that_was_just_put(void **state)
+{
+    struct place *place = *state;
+    put_many(place, 1, 1, 3600);
+    place->counted.holds_lists = true;
+    SEND(place->scene, ANN, "put 1 7200 60 1\r\nx\r\nkick 10");
+    assert_true(place_hold_list(place));
+    place_give_list(place);
+    place_settle(place);
+    EXPECT(place->scene, ANN, "INSERTED 2");
+    EXPECT(place->scene, ANN, "KICKED 2");
+}
+
 static void many_far_jobs_are_ready_on_time_after_a_restart(void **state)
 {
     struct place *place = *state;
@@ -267,6 +282,7 @@ int main(void)
         TEST(commands_find_far_jobs),
         TEST(commands_on_one_far_job_keep_their_order),
         TEST(kick_takes_the_soonest_far_jobs),
+        TEST(kick_takes_a_far_job_that_was_just_put),
         TEST(many_far_jobs_are_ready_on_time_after_a_restart),
         TEST(the_window_shrinks_when_it_is_full),
         TEST(clients_may_leave_while_the_store_is_asked),
