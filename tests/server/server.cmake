@@ -43,6 +43,11 @@ if(TARGET tickwheeld AND BEANSTALKD AND CMAKE_BUILD_TYPE STREQUAL "Release")
   add_test(NAME server_differential COMMAND python3
     ${differential}/differential.py --ours $<TARGET_FILE:tickwheeld>
     --theirs ${BEANSTALKD} --commands 20000 --seed 1)
+  if(TARGET tkd_rocksdb)
+    add_test(NAME server_differential_durable COMMAND python3
+      ${differential}/differential.py --ours $<TARGET_FILE:tickwheeld>
+      --theirs ${BEANSTALKD} --durable --commands 20000 --seed 1)
+  endif()
 endif()
 
 # A store on disk, where RocksDB is found.

@@ -60,6 +60,8 @@ def arguments():
     parser.add_argument("--connections", type=int, default=5, metavar="K")
     parser.add_argument("--timing", action="store_true",
                         help="use delays, TTRs and pauses that end")
+    parser.add_argument("--durable", action="store_true",
+                        help="start ours with -b and a new directory")
     parser.add_argument("--script", type=int, metavar="I",
                         help="play only script number I of the seed")
     options = parser.parse_args()
@@ -74,7 +76,8 @@ def arguments():
 class Run:
     def __init__(self, options):
         self.options = options
-        self.trial = trial.Trial(options.ours, options.theirs, options.timing)
+        self.trial = trial.Trial(options.ours, options.theirs, options.timing,
+                                 is_durable=options.durable)
         self.commands = 0
         self.scripts = 0
         self.unfit = 0
@@ -149,7 +152,8 @@ class Run:
         print(f"mismatch in script {index} of seed {self.options.seed} after "
               f"{len(steps):,} steps; it is being made short", flush=True)
         again = trial.Trial(self.options.ours, self.options.theirs,
-                            self.options.timing, SHRINK_PATIENCE)
+                            self.options.timing, SHRINK_PATIENCE,
+                            self.options.durable)
         last = failure
 
         def fails(candidate):
@@ -173,7 +177,8 @@ class Run:
         words = [sys.argv[0], "--ours", options.ours, "--theirs",
                  options.theirs, "--seed", options.seed, "--connections",
                  str(options.connections), "--script", str(index)]
-        return words + (["--timing"] if options.timing else [])
+        words += ["--timing"] if options.timing else []
+        return words + (["--durable"] if options.durable else [])
 
 
 def end(number, _frame):

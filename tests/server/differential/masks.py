@@ -16,6 +16,9 @@ age                                   depends on the speed of the machine;
 time-left, pause-time-left            likewise; rounded up to 1,000 s, because
                                       everyday scripts use multiples of it.
                                       Scripts with --timing mask all of it
+reserves, with --durable              a worker has reserved a job when its
+                                      RESERVED is sent, which may wait for the
+                                      disk; statistics do not wait
 quotes around values                  beanstalkd 1.12 prints most strings of
                                       statistics without quotes, 1.13 and
                                       tickwheeld print them with quotes
@@ -37,7 +40,7 @@ STATISTICS = {"stats", "stats-job", "stats-tube"}
 FORM = re.compile(rb"OK \d+\r\n---\n((?:[^:\n]+: [^\n]*\n)*)\r\n")
 
 
-def masked(name, reply, is_timed=False):
+def masked(name, reply, is_timed=False, is_durable=False):
     """The reply to the command `name`, without what may differ."""
     if not reply or not reply.startswith(b"OK "):
         return reply
@@ -46,14 +49,18 @@ def masked(name, reply, is_timed=False):
         return b"\n".join([head, *sorted(lines)])
     if name in STATISTICS:
         found = FORM.fullmatch(reply)
-        return statistics(name, found[1], is_timed) if found else reply
+        if not found:
+            return reply
+        return statistics(name, found[1], is_timed, is_durable)
     return reply
 
 
-def statistics(name, text, is_timed):
+def statistics(name, text, is_timed, is_durable):
     lines = []
     for line in text.splitlines():
         key, value = line.split(b": ", 1)
+        if is_durable and key == b"reserves":
+            value = b"*"
         lines.append(b"%b: %b\n" % (key, value_of(name, key, value, is_timed)))
         if name == "stats" and key == LAST_KEY:
             break

@@ -7,6 +7,7 @@ connections does not matter.
 Some changes have no reply: a reserve begins to wait, a connection is open or
 closed, a server drains.  settle() asks `stats` until both servers report the
 change.  It asks both equally often, because `stats` counts itself."""
+import functools
 import time
 
 import masks
@@ -39,11 +40,14 @@ class Unfit(Exception):
 
 
 class Player:
-    def __init__(self, ours, theirs, limit, patience=10, is_timed=False):
+    def __init__(self, ours, theirs, limit, patience=10, is_timed=False,
+                 is_durable=False):
         self.sides = (ours, theirs)
         self.model = model.Model(limit)
         self.patience = patience
         self.is_timed = is_timed
+        self.mask = functools.partial(masks.masked, is_timed=is_timed,
+                                      is_durable=is_durable)
         self.commands = 0
         self.seen = None   # what settle() waited for last
         self.step = 0
@@ -199,8 +203,8 @@ class Player:
         if ours != theirs or not ours:
             name = command.name or command.verb
             if not (ours and theirs) or (
-                    masks.masked(name, ours, self.is_timed)
-                    != masks.masked(name, theirs, self.is_timed)):
+                    self.mask(name, ours)
+                    != self.mask(name, theirs)):
                 self.fail(number, ours, theirs, name)
         self.log.append((number, "gets", theirs))
 
@@ -243,8 +247,8 @@ class Player:
                 polls[i] += 1
             if time.monotonic() > limit or not all(last):
                 self.fail(None, *last, "stats")
-        if (masks.masked("stats", last[0], self.is_timed)
-                != masks.masked("stats", last[1], self.is_timed)):
+        if (self.mask("stats", last[0])
+                != self.mask("stats", last[1])):
             self.fail(None, *last, "stats")
 
     def poll(self, side):

@@ -1,5 +1,7 @@
 """One run of a script on fresh servers."""
 import dataclasses
+import shutil
+import tempfile
 
 import player
 import servers
@@ -23,17 +25,22 @@ class Trial:
     theirs: str
     is_timed: bool = False
     patience: float = 10.0  # seconds to wait for a reply
+    is_durable: bool = False  # ours keeps its jobs in a directory
 
     def run(self, script, steps=None):
         """Returns the number of commands and the Failure, if there is one.
         Raises player.Unfit if the machine is too slow."""
         steps = script.steps if steps is None else steps
         both = []
+        directory = tempfile.mkdtemp() if self.is_durable else None
         try:
             for binary in (self.ours, self.theirs):
-                both.append(servers.Server(binary, script.options()))
+                options = script.options()
+                if directory and binary == self.ours:
+                    options = [*options, "-b", directory]
+                both.append(servers.Server(binary, options))
             play = player.Player(*both, script.limit, self.patience,
-                                 self.is_timed)
+                                 self.is_timed, self.is_durable)
             try:
                 play.play(steps)
             except player.Mismatch as mismatch:
@@ -43,6 +50,8 @@ class Trial:
         finally:
             for server in both:
                 server.stop()
+            if directory:
+                shutil.rmtree(directory)
 
     def run_until_fit(self, script, steps=None):
         """Like run(), but runs a timed script again if it was unfit.  After

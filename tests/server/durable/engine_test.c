@@ -185,8 +185,9 @@ static void kick_takes_the_soonest_far_jobs(void **state)
     TALK(place, BOB, "kick 1000", "KICKED 0");
 }
 
-/* A far job that was put just before a kick becomes durable while the kick reads
- * the other far jobs.  It must not be evicted then: the kick would miss it. */
+/* A far job that was put just before a kick becomes durable while the kick
+ * reads the other far jobs.  It must not be evicted then: the kick would miss
+ * it. */
 static void kick_takes_a_far_job_that_was_just_put(void **state)
 {
     struct place *place = *state;
