@@ -45,7 +45,7 @@ enum {
     TKD_SESSION_INPUT_MAX = 16384, /* bytes of one tkd_session_receive() */
     TKD_SESSION_COMMANDS_MAX = 64, /* commands that one call executes */
     TKD_SESSION_REPLIES_MAX =
-        1024, /* with so many replies to be delivered ...*/
+        1024, /* with this many replies to be delivered ... */
     TKD_SESSION_OUTPUT_MAX = 262144 /* ... or bytes to be sent, the session
                                        executes no command */
 };
